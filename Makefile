@@ -1,0 +1,38 @@
+# The verbs of the house. Everything is set up on first use; `make clean` takes it away again.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench train clean
+
+demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
+	$(BIN)/draftproof generate "In the beginning" --max-tokens 200
+
+test: $(VENV)/test.stamp lint  ## everything that CI checks
+	$(BIN)/pytest -n 2
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(VENV)/test.stamp  ## the figures of benchmarks/README.md
+	$(BIN)/python benchmarks/run.py
+
+train: $(VENV)/train.stamp  ## the embedded pair, from Debian's package to src/draftproof/assets
+	$(BIN)/python training/train_target.py
+	$(BIN)/python training/train_draft.py
+	$(BIN)/python training/export.py
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/core.stamp: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/%.stamp: pyproject.toml $(VENV)/core.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@

@@ -1,0 +1,1 @@
+"""Command line: words -> rooms, one verb a file. The only room that knows typer and rich."""

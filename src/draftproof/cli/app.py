@@ -1,0 +1,59 @@
+"""The command `draftproof`: its verbs, and what an error looks like: one line, exit status 2, no traceback."""
+
+import os
+import sys
+
+import typer
+from typer.exceptions import TyperException
+
+from draftproof.cli.generate import generate
+from draftproof.cli.prove import prove
+from draftproof.errors import DraftproofError, UsageError
+
+__all__ = ["app", "main"]
+
+USAGE_ERROR, INTERRUPTED = 2, 130
+
+app = typer.Typer(
+    help="Speculative decoding whose output is proven to be the target model's own distribution.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+app.command()(generate)
+app.command()(prove)
+
+
+@app.callback()
+def _verbs() -> None:
+    """Keep the verbs visible even if there were only one."""
+
+
+def main() -> None:
+    """Run the command line and exit with its status."""
+    try:
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit is quiet
+        status = 0
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except DraftproofError as error:
+        status = _refuse(_named(error))
+    except TyperException as error:  # a word on the command line that is no option, verb or number
+        status = _refuse(error.format_message())
+    sys.exit(status)
+
+
+def _refuse(message: str) -> int:
+    if message:  # empty when typer has just printed the help instead
+        sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    return USAGE_ERROR
+
+
+def _named(error: DraftproofError) -> str:
+    """Return the message, with the setting written as the option a user typed."""
+    if not isinstance(error, UsageError) or error.setting is None:
+        return str(error)
+    option = "PROMPT" if error.setting == "prompt" else "--" + error.setting.replace("_", "-")
+    return f"{option}: {error.message}"

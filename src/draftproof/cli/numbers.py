@@ -1,0 +1,21 @@
+"""Reads numbers from the command line. In: a word. Out: a number, or a refusal that repeats the word."""
+
+import typer
+
+__all__ = ["number", "whole"]
+
+
+def whole(word: str | int) -> int:
+    """Return the whole number that `word` writes."""
+    try:
+        return int(word)
+    except ValueError:
+        raise typer.BadParameter(f"got {word!r}; allowed are whole numbers") from None
+
+
+def number(word: str | float) -> float:
+    """Return the number that `word` writes; whether it is finite and in range is judged by whoever uses it."""
+    try:
+        return float(word)
+    except ValueError:
+        raise typer.BadParameter(f"got {word!r}; allowed are numbers") from None

@@ -1,0 +1,98 @@
+"""What `generate` shows: the text as it comes, coloured by where each token came from, and the summary.
+
+In: passes, a trace. Out: text on standard output; the summary on standard error, so that `> file` keeps the text alone.
+"""
+
+import os
+import sys
+from typing import NoReturn
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from draftproof.engine.loop import Pass
+from draftproof.models.tokenizer import Tokenizer
+from draftproof.records import Conclusion, Finding, Trace
+
+__all__ = ["Screen", "judgement"]
+
+ACCEPTED, RESIDUAL, BONUS = "green", "bold underline yellow", "bold magenta"
+VERDICT_STYLES = {
+    Conclusion.LOSSLESS: "bold green",
+    Conclusion.LOSSY: "bold red",
+    Conclusion.UNDECIDED: "bold yellow",
+}
+
+
+class _Pipe(Console):
+    """A console for which a closed pipe (`| head -1`) is the end of the work, not an error."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0)
+
+
+class Screen:
+    """Prints tokens and a summary."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._text = _Pipe(highlight=False)
+        self._notes = Console(stderr=True, highlight=False)
+        self._piece = tokenizer.stream()
+
+    def prompt(self, text: str) -> None:
+        """Print the prompt, where a person is watching."""
+        if self._text.is_terminal:
+            self._text.out(text, style="dim", end="", highlight=False)
+
+    def show(self, done: Pass) -> None:
+        """Print what a pass emitted."""
+        for i, token in enumerate(done.emitted):
+            style = ACCEPTED if i < done.accepted else BONUS if done.accepted == len(done.drafted) else RESIDUAL
+            self._text.out(self._piece(token), style=style if done.drafted else None, end="", highlight=False)
+        sys.stdout.flush()
+
+    def summary(self, trace: Trace, plain_tokens_per_second: float | None, certificate: Finding) -> None:
+        """Print what the generation amounted to."""
+        self._text.out("")
+        table = Table.grid(padding=(0, 2))
+        for name, value in self._lines(trace, plain_tokens_per_second, certificate):
+            table.add_row(Text(name, style="dim"), value)
+        self._notes.print(table)
+
+    def _lines(self, trace: Trace, plain: float | None, certificate: Finding) -> list[tuple[str, Text]]:
+        emitted, passes = len(trace.token_ids), max(1, len(trace.passes))
+        per_pass = f"{emitted} in {len(trace.passes)} target passes = {emitted / passes:.2f} a pass"
+        lines = [("tokens", Text(f"{per_pass} ({trace.finish_reason})"))]
+        if trace.num_drafts:
+            lines += [("colours", _legend(trace)), ("acceptance", Text(_acceptance(trace)))]
+        speed = emitted / trace.seconds if trace.seconds else 0.0
+        against = f", plain decoding {plain:.0f}: {speed / plain:.2f}x" if plain else ""
+        lines.append(("speed", Text(f"{speed:.0f} tokens a second{against}")))
+        lines.append(("certificate", judgement(certificate)))
+        return lines
+
+
+def judgement(finding: Finding) -> Text:
+    """Return a finding's verdict in its colour, its largest deviation and its reason, on one line."""
+    largest = "" if finding.max_deviation is None else f"  max |P_emit - p| = {finding.max_deviation:.1e}"
+    return Text.assemble((str(finding.verdict), VERDICT_STYLES[finding.verdict]), largest, f"  {finding.reason}")
+
+
+def _acceptance(trace: Trace) -> str:
+    accepted, drafted, tested = trace.num_accepted_tokens, trace.num_draft_tokens, trace.num_tested_tokens
+    expected = (trace.expected_acceptance or 0.0) * drafted
+    return (
+        f"{accepted / tested:.1%} of the {tested} drafted tokens the rule came to, "
+        f"expected {expected / tested:.1%} (mean sum min(p, q)); {accepted / drafted:.1%} of all {drafted} drafted"
+    )
+
+
+def _legend(trace: Trace) -> Text:
+    bonus = sum(1 for record in trace.passes if record.drafted and record.accepted == len(record.drafted))
+    return Text.assemble(
+        ("accepted draft", ACCEPTED), f" {trace.num_accepted_tokens}   ",
+        ("residual", RESIDUAL), f" {trace.num_drafts - bonus}   ",
+        ("bonus", BONUS), f" {bonus}",
+    )  # fmt: skip

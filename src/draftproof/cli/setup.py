@@ -1,0 +1,84 @@
+"""From the options of `generate` to the parts of a run: engine, tokenizer, prompt, stops, noise.
+
+In: words and numbers as typed. Out: a `Run`. Every option is honoured here or refused by name.
+"""
+
+from dataclasses import dataclass, replace
+
+from draftproof.drafters.base import Drafter
+from draftproof.drafters.model import ModelDrafter
+from draftproof.drafters.none import NoDrafter
+from draftproof.engine.length import FixedLength
+from draftproof.engine.loop import Engine
+from draftproof.engine.stop import Stop
+from draftproof.errors import UsageError
+from draftproof.models.catalogue import LoadedModel, load
+from draftproof.models.tokenizer import Tokenizer
+from draftproof.noise import PhiloxNoise
+from draftproof.rules.token import TokenRule
+from draftproof.warpers.pipeline import Pipeline, sampling
+
+__all__ = ["Options", "Run", "prepare"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may ask of `generate`; the names are those of the command line."""
+
+    prompt: str = ""
+    target: str = "tiny:target"
+    drafter: str = "tiny:draft"
+    num_speculative_tokens: int = 3
+    max_tokens: int = 128
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything a generation needs."""
+
+    engine: Engine
+    tokenizer: Tokenizer
+    prompt: list[int]
+    stop: Stop
+    noise: PhiloxNoise
+
+
+def prepare(options: Options) -> Run:
+    """Return the run that the options describe; a draft length of 0 and the drafter `none` are plain decoding.
+
+    Raises:
+        UsageError: naming the first option that cannot be honoured.
+    """
+    pipeline = sampling(options.temperature, options.top_k, options.top_p)
+    length, noise = FixedLength(options.num_speculative_tokens), PhiloxNoise(options.seed)
+    stop = Stop(options.max_tokens, context_limit=0)
+    target = load(options.target, "target")
+    model, tokenizer = target
+    prompt = tokenizer.encode(options.prompt)
+    if len(prompt) > model.context_limit:
+        raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
+    speculates = options.drafter != "none" and options.num_speculative_tokens > 0
+    drafter = _drafter(options.drafter, target, pipeline) if speculates else NoDrafter()
+    return Run(
+        Engine(model, drafter, TokenRule(), pipeline, length),
+        tokenizer,
+        prompt,
+        replace(stop, context_limit=model.context_limit, tokens=tokenizer.eos),
+        noise,
+    )
+
+
+def _drafter(spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
+    draft = load(spec, "drafter")
+    same = draft.tokenizer.vocabulary == target.tokenizer.vocabulary
+    if not same or draft.model.vocab_size != target.model.vocab_size:
+        raise UsageError(
+            f"got {spec!r} with {draft.model.vocab_size} tokens, but the target's vocabulary has "
+            f"{target.model.vocab_size}; target and drafter must share one vocabulary",
+            "drafter",
+        )
+    return ModelDrafter(draft.model, pipeline)

@@ -1,0 +1,1 @@
+"""Engine: prompt -> tokens + trace. Imports `drafters` and the rooms above; has never heard of `witness`."""

@@ -1,0 +1,33 @@
+"""Plain decoding, the loop that speculation must equal and beat: one pass of the target for every token.
+
+In: a prompt, stops, noise. Out: token ids. Written apart from the speculative loop, so that each checks the other.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from draftproof.engine.stop import Stop
+from draftproof.models.base import Model
+from draftproof.rules.base import pick
+from draftproof.types import Noise, Purpose
+from draftproof.warpers.pipeline import Pipeline
+
+__all__ = ["decode"]
+
+
+def decode(model: Model, pipeline: Pipeline, prompt: Sequence[int], stop: Stop, noise: Noise) -> Iterator[int]:
+    """Yield token ids until the text stops, each drawn from the model's own warped law.
+
+    Uniforms consumed: one FINAL per token, keyed by the length of the text before it.
+    """
+    model = model.fresh()
+    tokens = list(prompt)
+    while (room := stop.room(len(prompt), len(tokens))) > 0:
+        rows = model.extend(tokens[model.length :], rows=1)
+        law = pipeline.laws(rows, model.row_kind)[0]
+        token = int(pick(law, np.asarray(noise.uniforms(Purpose.FINAL, len(tokens), 1)[0])))
+        tokens.append(token)
+        yield token
+        if stop.cut([token], room)[1] == "stop":
+            return

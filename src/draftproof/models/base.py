@@ -1,0 +1,52 @@
+"""What every model promises. In: token ids. Out: one row of scores a token. It must never know who samples from it."""
+
+from typing import Protocol, Self
+
+from draftproof.types import Array, Tokens
+from draftproof.warpers.base import RowKind
+
+__all__ = ["Model"]
+
+
+class Model(Protocol):
+    """A language model together with the cache of the one text it is reading."""
+
+    @property
+    def row_kind(self) -> RowKind:
+        """Whether rows are logits or laws."""
+        ...
+
+    @property
+    def vocab_size(self) -> int:
+        """V, the length of a row."""
+        ...
+
+    @property
+    def context_limit(self) -> int:
+        """How many tokens the cache can hold."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """How many tokens the cache holds."""
+        ...
+
+    def extend(self, tokens: Tokens, rows: int | None = None) -> Array:
+        """Read `tokens` after the cached ones and return (rows, V): what follows each of the last `rows` of them.
+
+        Args:
+            tokens: n >= 1 token ids.
+            rows: 1..n; None means n.
+
+        Raises:
+            UsageError: if they do not fit the context or are no tokens of this vocabulary.
+        """
+        ...
+
+    def rewind(self, length: int) -> None:
+        """Forget everything after the first `length` tokens, 0 <= length <= self.length."""
+        ...
+
+    def fresh(self) -> Self:
+        """Return the same model with an empty cache of its own; weights are shared."""
+        ...

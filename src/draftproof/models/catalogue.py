@@ -1,0 +1,48 @@
+"""From what a user types (a SPEC) to a model with its tokenizer. In: `tiny:target`, `tiny:PATH`. Out: `LoadedModel`.
+
+Backends are imported only when they are asked for.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from draftproof.errors import UsageError
+from draftproof.models.base import Model
+from draftproof.models.tokenizer import Tokenizer
+
+__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "load"]
+
+EMBEDDED = ("target", "draft")
+SPECS = "tiny:target, tiny:draft (the embedded pair) or tiny:PATH (a Hugging Face folder of a Llama model)"
+
+
+class LoadedModel(NamedTuple):
+    """A model and the tokenizer that goes with it."""
+
+    model: Model
+    tokenizer: Tokenizer
+
+
+def load(spec: str, setting: str) -> LoadedModel:
+    """Return the model that `spec` names.
+
+    Args:
+        spec: backend and name, `tiny:target`.
+        setting: the setting the spec came from (`target`, `drafter`), for the error.
+
+    Raises:
+        UsageError: if there is no such model, or it cannot be read.
+    """
+    backend, _, name = spec.partition(":")
+    if backend != "tiny" or not name:
+        raise UsageError(f"got {spec!r}; allowed are {SPECS}", setting)
+    folder = Path(str(files("draftproof") / "assets" / name)) if name in EMBEDDED else Path(name).expanduser()
+    if not folder.is_dir():
+        raise UsageError(f"got {spec!r}, but {folder} is no folder; allowed are {SPECS}", setting)
+    from draftproof.models.llama_folder import load as load_folder
+
+    try:
+        return LoadedModel(load_folder(folder), Tokenizer(folder))
+    except UsageError as error:
+        raise UsageError(f"got {spec!r}; {error}", setting) from None

@@ -1,0 +1,189 @@
+"""A Llama decoder in plain NumPy, float32: the embedded pair, or any small Hugging Face folder of that architecture.
+
+In: token ids. Out: float32 logits. RMSNorm, rotary positions, grouped-query attention, SwiGLU, a cache with rewind.
+A token's logits should not depend on the company it is scored in. So every product has two rows or more, few enough
+for BLAS' small-matrix path, and attention reads a multiple of 16 positions: where the kernels of BLAS do not round by
+the number of rows (AVX-512), the model does not either, bit for bit (tests/models/test_row_invariance.py).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from draftproof.errors import UsageError
+from draftproof.models.columns import SMALL_PRODUCT, Columns
+from draftproof.types import Tokens
+from draftproof.warpers.base import RowKind
+
+__all__ = ["Layer", "Shape", "TinyModel", "Weights"]
+
+Floats = NDArray[np.float32]
+FEWEST_ROWS = 2
+"""A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
+LANES = 16
+"""Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers of a Llama config that its arrays do not show."""
+
+    vocab_size: int
+    context_limit: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    norm_epsilon: float
+    rope_theta: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights of one layer, norm gains and the attention scale folded in."""
+
+    qkv: Columns
+    out: Columns
+    gate_up: Columns
+    down: Columns
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Everything that models of one folder share."""
+
+    shape: Shape
+    embedding: Floats
+    layers: tuple[Layer, ...]
+    head: Columns
+    cos: Floats
+    """(context, head_size)"""
+    sin: Floats
+    """(context, head_size), the first half negated, so that rotation is x * cos + halves_swapped(x) * sin."""
+
+
+class TinyModel:
+    """See `Model`. Rows are logits. Make one with `draftproof.models.llama_folder.load`."""
+
+    row_kind: RowKind = "logits"
+
+    def __init__(self, weights: Weights) -> None:
+        shape = weights.shape
+        self._weights = weights
+        self.vocab_size, self.context_limit, self.length = shape.vocab_size, shape.context_limit, 0
+        room = _whole_lanes(shape.context_limit + FEWEST_ROWS - 1)
+        cache = (len(weights.layers), shape.kv_heads)
+        self._keys: Floats = np.zeros((*cache, shape.head_size, room), np.float32)
+        self._values: Floats = np.zeros((*cache, room, shape.head_size + LANES), np.float32)
+        self._values[..., shape.head_size :] = 1  # a product with the scores sums them too, in the order of positions
+
+    def extend(self, tokens: Tokens, rows: int | None = None) -> Floats:
+        """See `Model.extend`: float32 logits (rows, V)."""
+        ids = np.asarray(tokens, dtype=np.int64)
+        self._check(ids)
+        rows = len(ids) if rows is None else rows
+        states = [self._states(chunk) for chunk in self._chunks(ids)]
+        wanted = np.concatenate(states)[-rows:] if len(states) > 1 else states[0][-rows:]
+        return self._logits(wanted)
+
+    def rewind(self, length: int) -> None:
+        """See `Model.rewind`: rows past `length` are overwritten before they are ever read again."""
+        if not 0 <= length <= self.length:
+            raise UsageError(f"rewind: got {length}; allowed are 0 to {self.length}, the tokens in the cache")
+        self.length = length
+
+    def fresh(self) -> Self:
+        """See `Model.fresh`."""
+        return type(self)(self._weights)
+
+    def _check(self, ids: NDArray[np.int64]) -> None:
+        if len(ids) == 0:
+            raise UsageError("extend: got no tokens; at least one is needed")
+        if self.length + len(ids) > self.context_limit:
+            raise UsageError(f"{self.length + len(ids)} tokens do not fit a context of {self.context_limit}")
+        if ids.min() < 0 or ids.max() >= self.vocab_size:
+            raise UsageError(f"token ids must be 0 to {self.vocab_size - 1}; got {ids.min()} to {ids.max()}")
+
+    def _chunks(self, ids: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Cut ids into pieces whose every product stays on the small-matrix path."""
+        width = self._weights.shape.head_size + LANES
+        widest = max(layer.down.rows_at_once for layer in self._weights.layers)
+        while len(ids):
+            most = min(widest, SMALL_PRODUCT // (width * _whole_lanes(self.length + widest)))
+            size = max(most, FEWEST_ROWS)
+            yield ids[:size]
+            ids = ids[size:]
+
+    def _states(self, ids: NDArray[np.int64]) -> Floats:
+        """Run the layers over n ids, filling the cache: final normalised states (n, hidden)."""
+        count = len(ids)
+        if count < FEWEST_ROWS:
+            ids = np.repeat(ids, FEWEST_ROWS)
+        span = slice(self.length, self.length + len(ids))
+        turn = self._weights.cos[span], self._weights.sin[span]
+        state = self._weights.embedding[ids]
+        for i, layer in enumerate(self._weights.layers):
+            state += self._attention(i, layer, self._norm(state), turn)
+            gate, up = np.split(layer.gate_up.blocks(self._norm(state)), 2)
+            state += layer.down.of_blocks(_swiglu(gate, up))
+        self.length += count
+        return self._norm(state)[:count]
+
+    def _attention(self, i: int, layer: Layer, x: Floats, turn: tuple[Floats, Floats]) -> Floats:
+        """Attend from n new positions to all before them and themselves: (n, hidden)."""
+        shape, rows = self._weights.shape, len(x)
+        heads = layer.qkv.blocks(x)  # (heads + 2 kv_heads, n, head_size)
+        split = shape.heads + shape.kv_heads
+        turned = _rotate(heads[:split], *turn)
+        now = slice(self.length, self.length + rows)
+        self._keys[i, :, :, now] = turned[shape.heads :].swapaxes(1, 2)
+        self._values[i, :, now, : shape.head_size] = heads[split:]
+        end = _whole_lanes(now.stop)
+        query = turned[: shape.heads].reshape(shape.kv_heads, -1, rows, shape.head_size)
+        scores = query @ self._keys[i, :, None, :, :end]  # (kv_heads, heads / kv_heads, n, end)
+        _hide_later(scores, self.length)
+        scores -= scores.max(axis=-1, keepdims=True)
+        np.exp(scores, out=scores)
+        mixed = scores @ self._values[i, :, None, :end]
+        mixed = mixed[..., : shape.head_size] / mixed[..., shape.head_size :][..., :1]
+        return layer.out.of_blocks(mixed.reshape(shape.heads, rows, shape.head_size))
+
+    def _norm(self, x: Floats) -> Floats:
+        """Scale rows (n, hidden) to unit mean square; the gain is folded into the matrix that follows."""
+        squares: Floats = np.vecdot(x, x)[:, None]
+        size: Floats = np.sqrt(squares / np.float32(x.shape[1]) + np.float32(self._weights.shape.norm_epsilon))
+        return x / size
+
+    def _logits(self, states: Floats) -> Floats:
+        """Return (n, V) logits of final states (n, hidden)."""
+        head, pieces = self._weights.head, []
+        for first in range(0, len(states), head.rows_at_once):
+            piece = states[first : first + head.rows_at_once]
+            rows = len(piece)
+            pieces.append(head(np.repeat(piece, FEWEST_ROWS, axis=0) if rows < FEWEST_ROWS else piece)[:rows])
+        return np.concatenate(pieces)[:, : self.vocab_size]
+
+
+def _rotate(heads: Floats, cos: Floats, sin: Floats) -> Floats:
+    half = heads.shape[-1] // 2
+    turned = heads * cos
+    turned[..., :half] += heads[..., half:] * sin[:, :half]
+    turned[..., half:] += heads[..., :half] * sin[:, half:]
+    return turned
+
+
+def _swiglu(gate: Floats, up: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # exp(-gate) = inf gives gate / inf = 0, which is the limit
+        return gate / (np.float32(1) + np.exp(-gate)) * up
+
+
+def _hide_later(scores: Floats, first: int) -> None:
+    """Set scores (..., n, positions) of row i, at position first + i, to -inf wherever the position is later."""
+    for row in range(scores.shape[-2]):
+        scores[..., row, first + row + 1 :] = -np.inf
+
+
+def _whole_lanes(positions: int) -> int:
+    return -(-positions // LANES) * LANES

@@ -1,0 +1,55 @@
+"""Randomness by address: (seed, sequence, purpose, pass start, position) -> a uniform of 53 bits.
+
+In: integers. Out: float64 numbers in [0, 1). It must never know who uses them: no stream is advanced, nothing is
+remembered, so the order of the questions cannot change the answers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from draftproof.errors import UsageError
+from draftproof.types import Purpose
+
+__all__ = ["PhiloxNoise"]
+
+_WORD = 2**64
+_FRESH_BUFFER = 4
+"""NumPy's Philox keeps four words per counter; position 4 of that buffer means "all used, count on"."""
+
+
+@dataclass(frozen=True)
+class PhiloxNoise:
+    """Counter-based uniforms from Philox-4x64 (Salmon et al. 2011), raw words of the bit generator.
+
+    The key is (seed, sequence), the counter (0, position, purpose, start + 1): every address has a block of its own.
+    Raw words are used because NumPy promises them for ever, and the distributions built on them it does not.
+
+    Args:
+        seed: 0 .. 2**64 - 1.
+        sequence: which of several samples with one seed, 0 .. 2**64 - 1.
+
+    Raises:
+        UsageError: if a number is outside its range.
+    """
+
+    seed: int
+    sequence: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("seed", self.seed), ("sequence", self.sequence)):
+            if not 0 <= value < _WORD:
+                raise UsageError(f"got {value}; allowed are whole numbers from 0 to 2**64 - 1", setting=name)
+
+    def uniforms(self, purpose: Purpose, start: int, count: int) -> NDArray[np.float64]:
+        """Return (count,) uniforms in [0, 1) for the positions start .. start + count - 1 of the pass at `start`."""
+        generator = np.random.Philox(key=[self.seed, self.sequence])
+        state = generator.state
+        state["buffer_pos"] = _FRESH_BUFFER
+        words = np.empty(count, dtype=np.uint64)
+        for i in range(count):
+            state["state"]["counter"][:] = (0, start + i, purpose, start + 1)
+            generator.state = state
+            words[i] = generator.random_raw()
+        return (words >> np.uint64(11)).astype(np.float64) * np.float64(2.0**-53)

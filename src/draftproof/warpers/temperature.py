@@ -1,0 +1,50 @@
+"""Temperature: sharpen or flatten a law; 0 is the one-hot law of the best token, not a mode of its own.
+
+In: rows of a model. Out: weights that `normalise` turns into laws. Exact on Fractions when 1/temperature is whole.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from array_api_compat import array_namespace
+
+from draftproof.errors import ContractError, UsageError
+from draftproof.types import Array
+from draftproof.warpers.base import RowKind
+
+__all__ = ["Temperature"]
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Divide logits by `value`, or raise laws to the power 1 / `value`: the same thing.
+
+    Args:
+        value: finite, at least 0. 0 gives all mass to the best token, the lowest id among equals.
+    """
+
+    value: float | Fraction = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and self.value >= 0):
+            raise UsageError(f"got {self.value}; allowed are finite numbers from 0 up (0 = greedy)", "temperature")
+
+    def weights(self, rows: Array, kind: RowKind) -> Array:
+        """Return unnormalised laws (..., V) of rows (..., V); logits become float64 first."""
+        xp = array_namespace(rows)
+        if kind == "logits":
+            rows = xp.astype(rows, xp.float64)
+        best = xp.max(rows, axis=-1, keepdims=True)
+        if not xp.all((best > -math.inf) & (best < math.inf)):
+            raise ContractError("a row of scores must have a finite maximum and no NaN; a model returned another")
+        if self.value == 0:
+            tokens = xp.arange(rows.shape[-1])
+            return xp.astype(tokens == xp.argmax(rows, axis=-1, keepdims=True), rows.dtype)
+        if kind == "logits":
+            return xp.exp((rows - best) / float(self.value))
+        return rows if self.value == 1 else rows ** self._power()
+
+    def _power(self) -> float | int | Fraction:
+        power = 1 / self.value
+        return int(power) if power == int(power) else power

@@ -1,0 +1,37 @@
+"""Top-k: keep the k most probable tokens. In: a law. Out: weights. Tokens level with the k-th are all kept."""
+
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from draftproof.errors import UsageError
+from draftproof.types import Array, Probs
+
+__all__ = ["TopK"]
+
+
+@dataclass(frozen=True)
+class TopK:
+    """Keep every token at least as probable as the k-th.
+
+    Args:
+        k: at least 1; k >= V keeps everything.
+
+    >>> import numpy as np
+    >>> TopK(2)(np.array([0.5, 0.1, 0.4])).tolist()
+    [0.5, 0.0, 0.4]
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise UsageError(f"got {self.k}; allowed are whole numbers from 1 up, or 0 for no limit", "top_k")
+
+    def __call__(self, law: Probs) -> Array:
+        """Return the law (..., V) with 0 in place of everything less probable than the k-th token."""
+        xp = array_namespace(law)
+        if self.k >= law.shape[-1]:
+            return law
+        kth = xp.sort(law, axis=-1)[..., -self.k, None]
+        return xp.where(law >= kth, law, xp.zeros_like(law))

@@ -1,0 +1,1 @@
+"""Witness (blue team): rule | engine | trace -> Finding. Imports `engine` and the rooms above; knows of no tamper."""

@@ -1,0 +1,96 @@
+"""Uniforms that are unknown: each comparison splits them, and a program is replayed over every path of splits.
+
+In: any program that takes a `Noise`. Out: its exact law, in Fractions. It must never know the program: the shipped
+rules and the shipped decode loop run through it unchanged.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from draftproof.types import Purpose, Uniform
+
+__all__ = ["ForkingNoise", "exact_law"]
+
+Outcome = TypeVar("Outcome", bound=Hashable)
+
+
+class ForkingNoise:
+    """A `Noise` whose uniforms are undecided. One address is one unknown, so using it twice is seen as such."""
+
+    def __init__(self, decisions: list[bool]) -> None:
+        self.decisions = decisions
+        """Which side each split takes: given for the first splits, then appended, "below" first."""
+        self.taken = 0
+        self.probability = Fraction(1)
+        self._unknowns: dict[tuple[int, int, int], _Unknown] = {}
+
+    def uniforms(self, purpose: Purpose, start: int, count: int) -> Uniform:
+        """See `Noise.uniforms`: an object array of unknowns."""
+        found = np.empty(count, dtype=object)
+        for i in range(count):
+            unknown = self._unknowns.setdefault((purpose, start, start + i), _Unknown(self))
+            found[i] = _Scaled(unknown, Fraction(1))
+        return found
+
+    def split(self, below: Fraction) -> bool:
+        """Take the next decision of a split whose lower side has probability `below`; True is the lower side."""
+        if self.taken == len(self.decisions):
+            self.decisions.append(True)
+        lower = self.decisions[self.taken]
+        self.taken += 1
+        self.probability *= below if lower else 1 - below
+        return lower
+
+
+def exact_law(program: Callable[[ForkingNoise], Outcome]) -> dict[Outcome, Fraction]:
+    """Return the exact probability of every outcome of `program`, over all values of its uniforms."""
+    law: defaultdict[Outcome, Fraction] = defaultdict(Fraction)
+    decisions: list[bool] = []
+    while True:
+        noise = ForkingNoise(decisions)
+        law[program(noise)] += noise.probability
+        while decisions and not decisions[-1]:
+            decisions.pop()
+        if not decisions:
+            return dict(law)
+        decisions[-1] = False
+
+
+class _Unknown:
+    """A number known to lie in [low, high), uniform there."""
+
+    def __init__(self, noise: ForkingNoise) -> None:
+        self.noise, self.low, self.high = noise, Fraction(0), Fraction(1)
+
+    def is_below(self, bound: Fraction) -> bool:
+        if bound >= self.high:
+            return True
+        if bound <= self.low:
+            return False
+        lower = self.noise.split((bound - self.low) / (self.high - self.low))
+        self.low, self.high = (self.low, bound) if lower else (bound, self.high)
+        return lower
+
+
+class _Scaled:
+    """scale * unknown, scale >= 0: what a rule makes of a uniform before it compares it with a number."""
+
+    def __init__(self, unknown: _Unknown, scale: Fraction) -> None:
+        self.unknown, self.scale = unknown, scale
+
+    def __mul__(self, factor: Fraction) -> "_Scaled":
+        return _Scaled(self.unknown, self.scale * factor)
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: Fraction) -> bool:
+        if self.scale == 0:
+            return other > 0
+        return self.unknown.is_below(Fraction(other) / self.scale)
+
+    def __ge__(self, other: Fraction) -> bool:
+        return not self < other
