@@ -7,7 +7,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from tokens import BOS, EOS, VOCAB_SIZE
 
-__all__ = ["CONTEXT", "WORK", "draft", "logits", "target"]
+__all__ = ["CONTEXT", "WORK", "add_dropout", "draft", "logits", "target"]
 
 WORK = Path(__file__).resolve().parent.parent / "build" / "training"
 CONTEXT = 1024
@@ -21,6 +21,20 @@ def target() -> LlamaForCausalLM:
 def draft() -> LlamaForCausalLM:
     """Return the untrained draft: 0.9 million parameters, two layers."""
     return _llama(seed=2, hidden=192, mlp=448, layers=2, heads=3, kv_heads=1)
+
+
+def add_dropout(model: LlamaForCausalLM, share: float) -> None:
+    """Drop `share` of what each layer adds to the stream while training: a book of a million tokens is soon known.
+
+    Llama has no dropout of its own; hooks add it, and the saved weights know nothing of them.
+    """
+
+    def drop(module: torch.nn.Module, _: object, output: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.dropout(output, share, training=module.training)
+
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.register_forward_hook(drop)
+        layer.mlp.register_forward_hook(drop)
 
 
 def logits(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:

@@ -44,7 +44,7 @@ class PhiloxNoise:
 
     def uniforms(self, purpose: Purpose, start: int, count: int) -> NDArray[np.float64]:
         """Return (count,) uniforms in [0, 1) for the positions start .. start + count - 1 of the pass at `start`."""
-        generator = np.random.Philox(key=[self.seed, self.sequence])
+        generator = np.random.Philox(key=np.array([self.seed, self.sequence], dtype=np.uint64))
         state = generator.state
         state["buffer_pos"] = _FRESH_BUFFER
         words = np.empty(count, dtype=np.uint64)

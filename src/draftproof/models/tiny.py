@@ -15,29 +15,20 @@ from numpy.typing import NDArray
 
 from draftproof.errors import UsageError
 from draftproof.models.columns import SMALL_PRODUCT, Columns
+from draftproof.models.llama_config import Shape
 from draftproof.types import Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["Layer", "Shape", "TinyModel", "Weights"]
+__all__ = ["Layer", "TinyModel", "Weights"]
 
 Floats = NDArray[np.float32]
 FEWEST_ROWS = 2
 """A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
 LANES = 16
 """Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The numbers of a Llama config that its arrays do not show."""
-
-    vocab_size: int
-    context_limit: int
-    heads: int
-    kv_heads: int
-    head_size: int
-    norm_epsilon: float
-    rope_theta: float
+_MOST_ROWS = 64
+_LATER = np.triu(np.full((_MOST_ROWS, _MOST_ROWS + LANES), -np.inf, np.float32), k=1)
+"""Added to scores: row i of a chunk must not see the positions after its own."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +75,8 @@ class TinyModel:
         ids = np.asarray(tokens, dtype=np.int64)
         self._check(ids)
         rows = len(ids) if rows is None else rows
-        states = [self._states(chunk) for chunk in self._chunks(ids)]
+        with np.errstate(over="ignore"):  # in SwiGLU exp(-gate) = inf gives gate / inf = 0, which is the limit
+            states = [self._states(chunk) for chunk in self._chunks(ids)]
         wanted = np.concatenate(states)[-rows:] if len(states) > 1 else states[0][-rows:]
         return self._logits(wanted)
 
@@ -112,7 +104,7 @@ class TinyModel:
         widest = max(layer.down.rows_at_once for layer in self._weights.layers)
         while len(ids):
             most = min(widest, SMALL_PRODUCT // (width * _whole_lanes(self.length + widest)))
-            size = max(most, FEWEST_ROWS)
+            size = min(max(most, FEWEST_ROWS), _MOST_ROWS)
             yield ids[:size]
             ids = ids[size:]
 
@@ -143,7 +135,7 @@ class TinyModel:
         end = _whole_lanes(now.stop)
         query = turned[: shape.heads].reshape(shape.kv_heads, -1, rows, shape.head_size)
         scores = query @ self._keys[i, :, None, :, :end]  # (kv_heads, heads / kv_heads, n, end)
-        _hide_later(scores, self.length)
+        scores[..., self.length :] += _LATER[:rows, : end - self.length]
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         mixed = scores @ self._values[i, :, None, :end]
@@ -151,10 +143,13 @@ class TinyModel:
         return layer.out.of_blocks(mixed.reshape(shape.heads, rows, shape.head_size))
 
     def _norm(self, x: Floats) -> Floats:
-        """Scale rows (n, hidden) to unit mean square; the gain is folded into the matrix that follows."""
+        """Scale rows (n, hidden) to unit length; the square root of hidden and the gain are in the matrix that follows.
+
+        Dividing by sqrt(mean square + epsilon) and by sqrt(sum of squares + hidden * epsilon) differ by that root.
+        """
         squares: Floats = np.vecdot(x, x)[:, None]
-        size: Floats = np.sqrt(squares / np.float32(x.shape[1]) + np.float32(self._weights.shape.norm_epsilon))
-        return x / size
+        squares += x.shape[1] * self._weights.shape.norm_epsilon
+        return x / np.sqrt(squares)
 
     def _logits(self, states: Floats) -> Floats:
         """Return (n, V) logits of final states (n, hidden)."""
@@ -167,22 +162,14 @@ class TinyModel:
 
 
 def _rotate(heads: Floats, cos: Floats, sin: Floats) -> Floats:
-    half = heads.shape[-1] // 2
+    halves = heads.reshape(*heads.shape[:-1], 2, -1)
     turned = heads * cos
-    turned[..., :half] += heads[..., half:] * sin[:, :half]
-    turned[..., half:] += heads[..., :half] * sin[:, half:]
+    turned += (halves[..., ::-1, :] * sin.reshape(len(sin), 2, -1)).reshape(heads.shape)
     return turned
 
 
 def _swiglu(gate: Floats, up: Floats) -> Floats:
-    with np.errstate(over="ignore"):  # exp(-gate) = inf gives gate / inf = 0, which is the limit
-        return gate / (np.float32(1) + np.exp(-gate)) * up
-
-
-def _hide_later(scores: Floats, first: int) -> None:
-    """Set scores (..., n, positions) of row i, at position first + i, to -inf wherever the position is later."""
-    for row in range(scores.shape[-2]):
-        scores[..., row, first + row + 1 :] = -np.inf
+    return gate / (np.float32(1) + np.exp(-gate)) * up
 
 
 def _whole_lanes(positions: int) -> int:

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers.decoders import DecodeStream
 
 from draftproof.errors import UsageError
-from draftproof.models.llama_folder import read_json
+from draftproof.models.llama_config import read_json
 
 __all__ = ["Tokenizer"]
 

@@ -21,8 +21,8 @@ def acceptance_probabilities(p: Probs, q: Probs) -> Array:
     xp = array_namespace(p, q)
     one, zero = xp.ones_like(p), xp.zeros_like(p)
     shrinks = q > p
-    ratio = xp.where(shrinks, p, one) / xp.where(shrinks, q, one)
-    return xp.where(p > 0, ratio, zero)
+    ratio = p / xp.where(shrinks, q, one)
+    return xp.where(p > 0, xp.where(shrinks, ratio, one), zero)
 
 
 def expected_acceptance(p: Probs, q: Probs) -> Array:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.errors import ContractError, UsageError
@@ -42,7 +43,8 @@ class Temperature:
             tokens = xp.arange(rows.shape[-1])
             return xp.astype(tokens == xp.argmax(rows, axis=-1, keepdims=True), rows.dtype)
         if kind == "logits":
-            return xp.exp((rows - best) / float(self.value))
+            with np.errstate(over="ignore"):  # a tiny temperature: -infinity is the limit, and exp makes it 0
+                return xp.exp((rows - best) / float(self.value))
         return rows if self.value == 1 else rows ** self._power()
 
     def _power(self) -> float | int | Fraction:

@@ -1,0 +1,234 @@
+"""The command as a user types it: what it prints, what it refuses, how it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "draftproof"]
+SHORT = ["--max-tokens", "24"]
+
+
+def run(*words, **settings):
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False, timeout=120, **settings)
+
+
+def report(*words):
+    done = run("generate", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout)
+
+
+def test_the_json_contract():
+    found = report("In the beginning", *SHORT)
+    assert list(found) == ["text", "token_ids", "finish_reason", "usage", "speculation", "timing", "certificate"]
+    assert set(found["speculation"]) == {
+        "rule",
+        "num_drafts",
+        "num_draft_tokens",
+        "num_accepted_tokens",
+        "acceptance_rate",
+        "mean_acceptance_length",
+        "acceptance_per_position",
+        "expected_acceptance",
+        "target_passes",
+    }
+    assert set(found["timing"]) == {"seconds", "tokens_per_second"}
+    assert set(found["certificate"]) == {"positions", "max_deviation", "verdict"}
+    assert found["usage"]["completion_tokens"] == len(found["token_ids"]) == 24
+    assert found["usage"]["total_tokens"] == 24 + found["usage"]["prompt_tokens"]
+    assert found["finish_reason"] == "length"
+
+
+def test_the_certificate_is_lossless_and_counts_every_row():
+    found = report("In the beginning", *SHORT)
+    numbers, certificate = found["speculation"], found["certificate"]
+    assert certificate["verdict"] == "LOSSLESS"
+    assert 0 <= certificate["max_deviation"] <= 1e-12
+    assert certificate["positions"] == numbers["num_draft_tokens"] + numbers["target_passes"]
+
+
+def test_an_unchecked_generation_claims_nothing():
+    assert report(*SHORT, "--certify", "off")["certificate"] == {
+        "positions": 0,
+        "max_deviation": None,
+        "verdict": "UNDECIDED",
+    }
+
+
+def test_the_numbers_of_a_generation_agree_with_each_other():
+    numbers = report("And it came to pass", "--max-tokens", "60", "--num-speculative-tokens", "4")["speculation"]
+    assert numbers["rule"] == "token"
+    assert numbers["acceptance_rate"] == numbers["num_accepted_tokens"] / numbers["num_draft_tokens"]
+    assert numbers["mean_acceptance_length"] == 1 + numbers["num_accepted_tokens"] / numbers["num_drafts"]
+    assert len(numbers["acceptance_per_position"]) == 4
+    assert numbers["acceptance_per_position"] == sorted(numbers["acceptance_per_position"], reverse=True)
+    accepted = sum(numbers["acceptance_per_position"]) * numbers["num_drafts"]
+    assert accepted == pytest.approx(numbers["num_accepted_tokens"])
+
+
+@pytest.mark.parametrize(
+    "words", [["--no-speculation"], ["--num-speculative-tokens", "0"], ["--drafter", "none"]], ids=" ".join
+)
+def test_three_ways_to_plain_decoding_are_one(words):
+    found = report("In the beginning", *SHORT, *words)
+    numbers = found["speculation"]
+    assert (numbers["num_drafts"], numbers["acceptance_rate"], numbers["expected_acceptance"]) == (0, None, None)
+    assert numbers["target_passes"] == 24
+    assert found["token_ids"] == report("In the beginning", *SHORT, "--no-speculation")["token_ids"]
+
+
+def test_greedy_text_is_the_same_with_and_without_speculation():
+    with_drafts = report("In the beginning", *SHORT, "--temperature", "0")
+    assert with_drafts["speculation"]["num_accepted_tokens"] > 0
+    assert with_drafts["text"] == report("In the beginning", *SHORT, "--temperature", "0", "--no-speculation")["text"]
+
+
+def test_a_self_draft_is_always_accepted():
+    numbers = report(*SHORT, "--drafter", "tiny:target")["speculation"]
+    assert numbers["acceptance_rate"] == 1.0
+    assert numbers["expected_acceptance"] == pytest.approx(1.0, abs=1e-4)  # float32 logits, see test_row_invariance
+
+
+def test_an_empty_prompt_starts_from_bos():
+    assert report("", *SHORT)["usage"]["prompt_tokens"] == 1
+    assert report(*SHORT)["token_ids"] == report("", *SHORT)["token_ids"]
+
+
+def test_no_tokens_at_all_is_allowed():
+    found = report("In the beginning", "--max-tokens", "0")
+    assert (found["text"], found["token_ids"], found["finish_reason"]) == ("", [], "length")
+    assert found["certificate"]["verdict"] == "UNDECIDED"
+    assert found["timing"]["tokens_per_second"] == 0
+
+
+def test_the_text_is_what_is_streamed():
+    streamed = run("generate", "In the beginning", *SHORT)
+    assert streamed.returncode == 0
+    assert streamed.stdout == report("In the beginning", *SHORT)["text"] + "\n"
+    for word in ("target passes", "acceptance", "expected", "plain decoding", "LOSSLESS", "max |P_emit - p|"):
+        assert word in " ".join(streamed.stderr.split())
+
+
+def test_tokens_are_visibly_different_by_origin():
+    coloured = run(
+        "generate", "In the beginning", *SHORT, env=os.environ | {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    )
+    assert "\x1b[32m" in coloured.stdout  # accepted: green
+    assert "\x1b[1;4;33m" in coloured.stdout  # residual: bold, underlined, yellow
+    assert "\x1b[1;35m" in coloured.stdout  # bonus: bold, magenta
+
+
+REFUSED = {
+    "unknown target": (["--target", "gpt-17"], "--target", "gpt-17"),
+    "unknown backend": (["--target", "onnx:model"], "--target", "onnx:model"),
+    "backend without a name": (["--drafter", "tiny:"], "--drafter", "tiny:"),
+    "missing folder": (["--target", "tiny:/no/such/folder"], "--target", "/no/such/folder"),
+    "missing draft": (["--drafter", "tiny:/no/such/folder"], "--drafter", "/no/such/folder"),
+    "none as a target": (["--target", "none"], "--target", "none"),
+    "negative length": (["--num-speculative-tokens", "-1"], "--num-speculative-tokens", "-1"),
+    "length that is no number": (["--num-speculative-tokens", "many"], "--num-speculative-tokens", "many"),
+    "negative max-tokens": (["--max-tokens", "-5"], "--max-tokens", "-5"),
+    "fractional max-tokens": (["--max-tokens", "1.5"], "--max-tokens", "1.5"),
+    "negative temperature": (["--temperature", "-0.5"], "--temperature", "-0.5"),
+    "temperature NaN": (["--temperature", "nan"], "--temperature", "nan"),
+    "temperature infinite": (["--temperature", "inf"], "--temperature", "inf"),
+    "temperature no number": (["--temperature", "hot"], "--temperature", "hot"),
+    "negative top-k": (["--top-k", "-1"], "--top-k", "-1"),
+    "top-p zero": (["--top-p", "0"], "--top-p", "0"),
+    "top-p above one": (["--top-p", "1.5"], "--top-p", "1.5"),
+    "top-p NaN": (["--top-p", "nan"], "--top-p", "nan"),
+    "negative seed": (["--seed", "-1"], "--seed", "-1"),
+    "unknown certificate": (["--certify", "sometimes"], "--certify", "sometimes"),
+    "unknown option": (["--frobnicate"], "--frobnicate", "--frobnicate"),
+    "prompt too long": (["word " * 3000], "PROMPT", "1024"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_gets_one_line_that_names_it_and_status_2(case):
+    words, option, came = REFUSED[case]
+    done = run("generate", *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: ")
+    assert option in done.stderr
+    assert came in done.stderr
+
+
+def test_bad_settings_are_refused_before_models_are_loaded_and_in_json_too():
+    done = run("generate", "--json", "--target", "tiny:/no/such/folder", "--top-p", "7")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--top-p" in done.stderr
+
+
+def test_a_drafter_of_another_vocabulary_is_refused(llama_with_tokenizer):
+    done = run("generate", "--drafter", f"tiny:{llama_with_tokenizer}")
+    assert done.returncode == 2
+    assert "--drafter" in done.stderr
+    assert "vocabulary" in done.stderr
+
+
+def test_a_prompt_that_is_no_text_is_refused():
+    done = subprocess.run([*map(os.fsencode, COMMAND), b"generate", b"\xff\xfe"], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"PROMPT" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error():
+    shell = f"{' '.join(COMMAND)} generate 'In the beginning' --max-tokens 400 | head -c 5; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.endswith("0\n")
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_an_interrupted_generation_keeps_the_text_so_far(as_json):
+    words = [*COMMAND, "generate", "In the beginning", "--max-tokens", "1000", *(["--json"] if as_json else [])]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if as_json:
+        time.sleep(1.2)  # nothing is printed to wait for; the generation takes longer than this and starting less
+        first = ""
+    else:
+        first = running.stdout.read(1)  # the first character has been streamed
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in err
+    if as_json:
+        assert json.loads(out)["finish_reason"] == "interrupted"
+    else:
+        assert len(first + out) > 1
+        assert "interrupted" in err
+
+
+def test_prove_finds_nothing_and_says_what_it_looked_at():
+    done = run("prove", "--json")
+    findings = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert {finding["verdict"] for finding in findings} == {"LOSSLESS"}
+    assert all(set(finding) == {"witness", "subject", "verdict", "max_deviation", "reason"} for finding in findings)
+    assert sum("seeded pair" in finding["subject"] for finding in findings) == 8
+    assert {finding["witness"] for finding in findings} >= {"identity", "exact"}
+
+
+def test_prove_for_people_is_a_table():
+    done = run("prove")
+    assert done.returncode == 0
+    assert "seeded pair 7" in done.stdout
+    assert "LOSSY" not in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help"], ["generate", "--help"], ["prove", "--help"]], ids=" ".join)
+def test_help_is_there(words):
+    done = run(*words)
+    assert done.returncode == 0
+    assert "Usage" in done.stdout

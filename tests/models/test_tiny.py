@@ -1,0 +1,115 @@
+"""The NumPy decoder against transformers on the same folder, and its cache against itself."""
+
+import numpy as np
+import pytest
+import torch
+
+from draftproof.errors import UsageError
+from draftproof.models.llama_folder import load
+
+OF_THE_RANGE = 1e-3  # the issue's bound; float32 in another order of summation stays far below it
+
+
+def reference(model, ids):
+    with torch.inference_mode():
+        return model(torch.tensor([ids])).logits[0].float().numpy()
+
+
+def close(got, expected):
+    return np.abs(got - expected).max() <= OF_THE_RANGE * (expected.max() - expected.min())
+
+
+SHAPES = [
+    {},
+    {"num_key_value_heads": 1},
+    {"num_key_value_heads": 4},
+    {"intermediate_size": 88, "vocab_size": 101, "hidden_size": 40, "head_dim": 10},
+    {"tie_word_embeddings": False},
+    {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}, "rms_norm_eps": 1e-3},
+    {"hidden_size": 256, "intermediate_size": 704, "head_dim": 64},
+]
+
+
+@pytest.mark.parametrize("settings", SHAPES, ids=str)
+def test_logits_equal_transformers(llama, settings):
+    folder, expected = llama(**settings)
+    model = load(folder)
+    ids = np.random.default_rng(0).integers(0, model.vocab_size, model.context_limit).tolist()
+    assert close(model.extend(ids), reference(expected, ids))
+
+
+@pytest.mark.parametrize("name", ["target", "draft"])
+def test_the_embedded_pair_equals_transformers(pair, name):
+    from importlib.resources import files
+
+    from transformers import LlamaForCausalLM
+
+    expected = LlamaForCausalLM.from_pretrained(str(files("draftproof") / "assets" / name), dtype=torch.float32).eval()
+    loaded = pair[0] if name == "target" else pair[1]
+    ids = loaded.tokenizer.encode(
+        "In the beginning God created the heaven and the earth. And the earth was without form"
+    )
+    assert close(loaded.model.fresh().extend(ids), reference(expected, ids))
+
+
+def test_pieces_give_the_same_logits_as_the_whole(llama):
+    model = load(llama()[0])
+    ids = np.random.default_rng(1).integers(0, 128, 90).tolist()
+    whole, pieces, other = model.extend(ids), [], model.fresh()
+    for size in (1, 2, 3, 1, 17, 40, 26):
+        pieces.append(other.extend(ids[other.length : other.length + size]))
+    assert close(np.concatenate(pieces), whole)
+
+
+def test_a_rewound_cache_is_as_if_the_rest_had_never_been_read(llama):
+    model = load(llama()[0])
+    ids = np.random.default_rng(2).integers(0, 128, 60).tolist()
+    model.extend(ids)
+    for length in (59, 31, 30, 2, 1, 0):
+        model.rewind(length)
+        other = model.fresh()
+        if length:
+            other.extend(ids[:length])
+        assert np.array_equal(model.extend([5, 6, 7]), other.extend([5, 6, 7]))
+        assert model.length == length + 3
+        model.rewind(length)
+
+
+def test_only_the_wanted_rows_come_back(llama):
+    model = load(llama()[0])
+    ids = list(range(50))
+    whole = model.extend(ids)
+    assert np.array_equal(model.fresh().extend(ids, rows=3), whole[-3:])
+
+
+def test_two_fresh_models_do_not_disturb_each_other(llama):
+    model = load(llama()[0])
+    one, two, alone = model.fresh(), model.fresh(), model.fresh()
+    one.extend([1, 2, 3])
+    two.extend([9, 8, 7, 6])
+    alone.extend([1, 2, 3])
+    assert np.array_equal(one.extend([4]), alone.extend([4]))
+
+
+@pytest.mark.parametrize("ids", [[], [128], [-1], list(range(97))], ids=["none", "too high", "negative", "too many"])
+def test_what_is_no_text_of_this_model_is_refused_and_nothing_is_read(llama, ids):
+    model = load(llama()[0])
+    with pytest.raises(UsageError):
+        model.extend(ids)
+    assert model.length == 0
+
+
+@pytest.mark.parametrize("length", [-1, 4])
+def test_a_rewind_past_either_end_is_refused(llama, length):
+    model = load(llama()[0])
+    model.extend([1, 2, 3])
+    with pytest.raises(UsageError):
+        model.rewind(length)
+
+
+def test_the_whole_context_can_be_read_token_by_token(llama):
+    model = load(llama()[0])
+    for token in range(96):
+        model.extend([token])
+    with pytest.raises(UsageError, match="96"):
+        model.extend([0])
