@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from conftest import exact_answers
 
+from conftest import exact_answers
 from draftproof.errors import UsageError
 from draftproof.noise import PhiloxNoise
 from draftproof.types import Purpose

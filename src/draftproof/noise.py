@@ -21,7 +21,7 @@ _FRESH_BUFFER = 4
 
 @dataclass(frozen=True)
 class PhiloxNoise:
-    """Counter-based uniforms from Philox-4x64 (Salmon et al. 2011), raw words of the bit generator.
+    """Counter-based uniforms from Philox-4x64 (`salmon2011`), raw words of the bit generator.
 
     The key is (seed, sequence), the counter (0, position, purpose, start + 1): every address has a block of its own.
     Raw words are used because NumPy promises them for ever, and the distributions built on them it does not.

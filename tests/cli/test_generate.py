@@ -184,7 +184,7 @@ def test_a_prompt_that_is_no_text_is_refused():
 
 def test_a_closed_pipe_is_no_error():
     shell = f"{' '.join(COMMAND)} generate 'In the beginning' --max-tokens 400 | head -c 5; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(["/bin/bash", "-c", shell], capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout.endswith("0\n")
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr

@@ -19,6 +19,7 @@ from draftproof.rules.token import TokenRule
 from draftproof.warpers.pipeline import Pipeline, sampling
 
 NOISE = PhiloxNoise(11)
+RAW = Pipeline()
 
 
 def texts(engine, prompt, stop, noise=NOISE):
@@ -29,7 +30,7 @@ def texts(engine, prompt, stop, noise=NOISE):
 def embedded(pair):
     target, draft = pair
 
-    def make(block, pipeline=Pipeline(), drafter=None):
+    def make(block, pipeline=RAW, drafter=None):
         guess = ModelDrafter(draft.model, pipeline) if drafter is None else drafter
         return Engine(target.model, guess, TokenRule(), pipeline, FixedLength(block))
 
@@ -96,7 +97,7 @@ def test_the_models_own_context_can_be_filled_to_the_last_token(pair, embedded):
 
 @dataclass
 class Probe:
-    """A model that says what follows: the token after t is t + 1 modulo V, or t + 2 after a text of a `wrong` length."""
+    """A model that knows what follows: after t comes t + 1 modulo V, but t + 2 after a text of a `wrong` length."""
 
     vocab_size: int = 11
     context_limit: int = 64

@@ -1,4 +1,4 @@
-"""The shipped decode loop, run whole over every value of its uniforms on small tables: exactly the target's product law.
+"""The shipped decode loop, run whole over every value of its uniforms on small tables: the target's product law.
 
 Two tables of context-dependent rational laws with zeros; several passes, bonus tokens, stops inside blocks, rewinds.
 """
@@ -59,7 +59,7 @@ def emitted_law(some_engine, stop):
 
 
 def product_law(some_engine, length, stops=()):
-    """The law of plain decoding, from the definition: multiply the warped rows along every text, cut at a stop token."""
+    """The law of plain decoding, from its definition: the product of the warped rows along a text, cut at a stop."""
     law = {}
     for text in product(range(VOCABULARY), repeat=length):
         ends = [i + 1 for i, token in enumerate(text) if token in stops]

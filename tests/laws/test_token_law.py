@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from conftest import exact_answers, fractions
 from hypothesis import given, settings
-from laws_of_tests import law_pairs
 
+from conftest import exact_answers, fractions
 from draftproof.rules.token import TokenRule
 from draftproof.witness.exact import check_rule, first_token_law, pass_law
+from laws_of_tests import law_pairs
 
 RULE = TokenRule()
 CASES = exact_answers("token_level.json")

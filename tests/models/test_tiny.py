@@ -55,9 +55,8 @@ def test_the_embedded_pair_equals_transformers(pair, name):
 def test_pieces_give_the_same_logits_as_the_whole(llama):
     model = load(llama()[0])
     ids = np.random.default_rng(1).integers(0, 128, 90).tolist()
-    whole, pieces, other = model.extend(ids), [], model.fresh()
-    for size in (1, 2, 3, 1, 17, 40, 26):
-        pieces.append(other.extend(ids[other.length : other.length + size]))
+    whole, other = model.extend(ids), model.fresh()
+    pieces = [other.extend(ids[other.length : other.length + size]) for size in (1, 2, 3, 1, 17, 40, 26)]
     assert close(np.concatenate(pieces), whole)
 
 

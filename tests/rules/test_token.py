@@ -3,11 +3,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from conftest import exact_answers, fractions
 from hypothesis import given
 from hypothesis import strategies as st
-from laws_of_tests import float_rows, law_pairs
 
+from conftest import exact_answers, fractions
 from draftproof.rules.base import pick
 from draftproof.rules.token import (
     TokenRule,
@@ -16,6 +15,7 @@ from draftproof.rules.token import (
     residual_law,
     residual_weights,
 )
+from laws_of_tests import float_rows, law_pairs
 
 RULE = TokenRule()
 CASES = exact_answers("token_level.json")

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from conftest import fractions
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+from conftest import fractions
 from draftproof.errors import ContractError, UsageError
 from draftproof.warpers.pipeline import Pipeline, sampling
 from draftproof.warpers.temperature import Temperature

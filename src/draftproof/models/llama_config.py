@@ -1,4 +1,4 @@
-"""Reads config.json of a Hugging Face Llama: the numbers `tiny.py` needs, or a refusal that names what it cannot honour.
+"""Reads config.json of a Hugging Face Llama: the numbers `tiny.py` needs, or a refusal by name.
 
 In: a folder. Out: `Shape`. It must never guess a number that the file does not give.
 """

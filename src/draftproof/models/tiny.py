@@ -118,8 +118,8 @@ class TinyModel:
         state = self._weights.embedding[ids]
         for i, layer in enumerate(self._weights.layers):
             state += self._attention(i, layer, self._norm(state), turn)
-            gate, up = np.split(layer.gate_up.blocks(self._norm(state)), 2)
-            state += layer.down.of_blocks(_swiglu(gate, up))
+            gate_up = layer.gate_up.blocks(self._norm(state))
+            state += layer.down.of_blocks(_swiglu(gate_up[: len(gate_up) // 2], gate_up[len(gate_up) // 2 :]))
         self.length += count
         return self._norm(state)[:count]
 
@@ -149,7 +149,8 @@ class TinyModel:
         """
         squares: Floats = np.vecdot(x, x)[:, None]
         squares += x.shape[1] * self._weights.shape.norm_epsilon
-        return x / np.sqrt(squares)
+        lengths: Floats = np.sqrt(squares)
+        return x / lengths
 
     def _logits(self, states: Floats) -> Floats:
         """Return (n, V) logits of final states (n, hidden)."""

@@ -56,7 +56,8 @@ def pick(weights: Array, uniform: Uniform) -> Array:
         uniform: (...) numbers in [0, 1).
 
     Returns:
-        (...) indices; rounding can push none past the last token that has weight.
+        (...) indices. Rounding can push none past the token at which the cumulative weight reaches the total, which is
+        the last one that matters.
 
     >>> import numpy as np
     >>> int(pick(np.array([0.2, 0.0, 0.8, 0.0]), np.array(0.5)))
@@ -64,15 +65,15 @@ def pick(weights: Array, uniform: Uniform) -> Array:
     """
     xp = array_namespace(weights)
     cumulative = xp.cumulative_sum(weights, axis=-1)
-    threshold = uniform[..., None] * cumulative[..., -1:]
-    index = xp.sum(xp.astype(cumulative <= threshold, xp.int64), axis=-1)
-    positions = xp.arange(weights.shape[-1], dtype=xp.int64)
-    last = xp.max(xp.where(weights > 0, positions, xp.zeros_like(positions)), axis=-1)
-    return xp.minimum(index, last)
+    total = cumulative[..., -1:]
+    index = xp.count_nonzero(cumulative <= uniform[..., None] * total, axis=-1)
+    return xp.minimum(index, xp.count_nonzero(cumulative < total, axis=-1))
 
 
 def row_at(rows: Array, index: Array) -> Array:
     """Return (..., V), the row of rows (..., N, V) that index (...) names."""
+    if index.ndim == 0:
+        return rows[int(index)]
     xp = array_namespace(rows)
     wanted = xp.broadcast_to(index[..., None, None], (*rows.shape[:-2], 1, rows.shape[-1]))
     return xp.take_along_axis(rows, wanted, axis=-2)[..., 0, :]

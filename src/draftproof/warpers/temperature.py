@@ -34,18 +34,25 @@ class Temperature:
     def weights(self, rows: Array, kind: RowKind) -> Array:
         """Return unnormalised laws (..., V) of rows (..., V); logits become float64 first."""
         xp = array_namespace(rows)
-        if kind == "logits":
-            rows = xp.astype(rows, xp.float64)
-        best = xp.max(rows, axis=-1, keepdims=True)
+        if self.value == 0:
+            return self._one_hot(rows)
+        if kind == "laws":
+            return rows if self.value == 1 else rows ** self._power()
+        scores = xp.astype(rows, xp.float64)
+        # A row without a finite maximum becomes NaN here, which `normalise` refuses; a tiny temperature makes
+        # -infinity, which is its limit and which exp turns into 0.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return xp.exp((scores - xp.max(scores, axis=-1, keepdims=True)) / float(self.value))
+
+    @staticmethod
+    def _one_hot(rows: Array) -> Array:
+        xp = array_namespace(rows)
+        best = xp.max(rows, axis=-1)
         if not xp.all((best > -math.inf) & (best < math.inf)):
             raise ContractError("a row of scores must have a finite maximum and no NaN; a model returned another")
-        if self.value == 0:
-            tokens = xp.arange(rows.shape[-1])
-            return xp.astype(tokens == xp.argmax(rows, axis=-1, keepdims=True), rows.dtype)
-        if kind == "logits":
-            with np.errstate(over="ignore"):  # a tiny temperature: -infinity is the limit, and exp makes it 0
-                return xp.exp((rows - best) / float(self.value))
-        return rows if self.value == 1 else rows ** self._power()
+        tokens = xp.arange(rows.shape[-1])
+        hot = tokens == xp.argmax(rows, axis=-1, keepdims=True)
+        return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
 
     def _power(self) -> float | int | Fraction:
         power = 1 / self.value

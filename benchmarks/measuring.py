@@ -1,0 +1,116 @@
+"""How everything here is measured: pairs of runs in turn, in one process, and the median of their ratios.
+
+A machine drifts, so a speed alone means little; two runs next to each other see the same machine. Each script answers
+one question and writes its `Measurement` to benchmarks/results/NAME.json.
+"""
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from draftproof import Engine, FixedLength, ModelDrafter, NoDrafter, PhiloxNoise, Stop, TokenRule, load
+from draftproof.records import Measurement
+from draftproof.warpers.pipeline import Pipeline
+
+RESULTS = Path(__file__).parent / "results"
+PROMPTS = (
+    "In the beginning",
+    "And it came to pass",
+    "Blessed are the",
+    "And the king said unto",
+    "Hear the word of the LORD",
+    "Now these are the names of",
+    "The wise man",
+    "And Jesus answered and said",
+)
+TARGET, TOKENIZER = load("tiny:target", "target")
+DRAFT, _ = load("tiny:draft", "drafter")
+
+
+def machine() -> dict[str, str]:
+    """Return what a reader must know of the machine."""
+    models = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    blas = ", ".join(f"{info['internal_api']} {info['version']} ({info['architecture']})" for info in threadpool_info())
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "blas": blas,
+    }
+
+
+def save(question: str, values: dict[str, float], name: str) -> None:
+    """Print a measurement and keep it."""
+    RESULTS.mkdir(exist_ok=True)
+    record = Measurement(question, machine(), {key: round(value, 5) for key, value in values.items()})
+    (RESULTS / f"{name}.json").write_text(json.dumps(record.to_json(), indent=1) + "\n")
+    print(question)
+    for key, value in record.values.items():
+        print(f"  {key:55} {value:g}")
+
+
+def seconds(work: Callable[..., Any], *arguments: Any) -> float:
+    """Return how long `work` takes."""
+    began = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - began
+
+
+def paired_ratios(one: Callable[[int], Any], other: Callable[[int], Any], pairs: int) -> list[float]:
+    """Return seconds(other) / seconds(one) for each of `pairs` pairs in alternating order, after one to warm up."""
+    ratios = []
+    for i in range(-1, pairs):
+        first, second = (one, other) if i % 2 else (other, one)
+        times = {first: seconds(first, i), second: seconds(second, i)}
+        ratios.append(times[other] / times[one])
+    return ratios[1:]
+
+
+def spread(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return median and quartiles of `values`, named."""
+    low, middle, high = statistics.quantiles(values, n=4)
+    return {name: middle, f"{name} (quartile 1)": low, f"{name} (quartile 3)": high}
+
+
+def engine(block: int, pipeline: Pipeline, target: Any = TARGET, draft: Any = DRAFT) -> Engine:
+    """Return the embedded pair as an engine with draft length `block`."""
+    drafter = ModelDrafter(draft, pipeline) if block else NoDrafter()
+    return Engine(target, drafter, TokenRule(), pipeline, FixedLength(block))
+
+
+def job(i: int, tokens: int) -> tuple[list[int], Stop, PhiloxNoise]:
+    """Return prompt, stop and noise of the i-th run; end of sequence does not stop it, so that lengths are equal."""
+    prompt = TOKENIZER.encode(PROMPTS[i % len(PROMPTS)])
+    return prompt, Stop(tokens, TARGET.context_limit), PhiloxNoise(i % 2**32)
+
+
+class Timed:
+    """A model that adds up the seconds spent in its forward passes, over all its fresh copies."""
+
+    def __init__(self, model: Any, clock: list[float] | None = None) -> None:
+        self._model, self.clock = model, clock if clock is not None else [0.0]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def extend(self, tokens: Any, rows: int | None = None) -> Any:
+        began = time.perf_counter()
+        found = self._model.extend(tokens, rows)
+        self.clock[0] += time.perf_counter() - began
+        return found
+
+    def fresh(self) -> Self:
+        return type(self)(self._model.fresh(), self.clock)
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines() if Path(path).exists() else []

@@ -1,0 +1,86 @@
+"""Documents are true: every command in them runs, every verb and option is described, every link leads somewhere."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from draftproof.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+
+
+def commands():
+    for document in DOCUMENTS:
+        for block in BLOCK.findall(document.read_text()):
+            for line in block.splitlines():
+                words = line.removeprefix("$ ").partition(" # ")[0]
+                if words.startswith(("draftproof ", "python -m draftproof")):
+                    yield pytest.param(words, id=f"{document.name}: {words}")
+
+
+def python_blocks():
+    for document in DOCUMENTS:
+        for i, block in enumerate(PYTHON_BLOCK.findall(document.read_text())):
+            yield pytest.param(block, id=f"{document.name} {i}")
+
+
+@pytest.mark.parametrize("command", list(commands()))
+def test_every_command_runs(command):
+    words = shlex.split(command)
+    words = words[1:] if words[0] == "draftproof" else words[3:]
+    done = subprocess.run(
+        [sys.executable, "-m", "draftproof", *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", list(python_blocks()))
+def test_every_python_block_runs(block):
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_every_example_runs_and_is_short(example):
+    assert len(example.read_text().splitlines()) < 60
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_there_are_commands_and_examples_to_run():
+    assert len(list(commands())) >= 8
+    assert len(list((ROOT / "examples").glob("*.py"))) >= 3
+
+
+def test_every_verb_and_option_is_in_the_reference():
+    reference = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    verbs = typer.main.get_command(app).commands
+    assert set(verbs) == {"generate", "prove"}
+    for verb, command in verbs.items():
+        assert f"## `draftproof {verb}" in reference
+        for parameter in command.params:
+            for option in parameter.opts:
+                assert option.startswith("--") is False or f"`{option}" in reference, (verb, option)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document):
+    for target in LINK.findall(document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+def test_every_target_of_the_makefile_that_is_named_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    for document in DOCUMENTS:
+        for target in re.findall(r"`make ([a-z-]+)`", document.read_text()):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), (document, target)
