@@ -1,16 +1,50 @@
-"""Runs every question, one after another, each in a process of its own."""
+"""Runs every question, one after another, each in a process of its own, and writes what is current to README.md."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).parent
 QUESTIONS = ("pass_cost", "speculation", "against_transformers", "growth")
 
 
 def main() -> None:
-    """Run all, or those named on the command line."""
+    """Run all questions, or those named on the command line, then write README.md from all results."""
     for question in sys.argv[1:] or QUESTIONS:
-        subprocess.run([sys.executable, Path(__file__).with_name(f"{question}.py")], check=True)
+        subprocess.run([sys.executable, HERE / f"{question}.py"], check=True)
+    results = {name: json.loads((HERE / "results" / f"{name}.json").read_text()) for name in QUESTIONS}
+    (HERE / "README.md").write_text(page(results))
+
+
+def page(results):
+    """Return README.md."""
+    parts = [(HERE / "introduction.md").read_text().rstrip(), "## Asked and reached", asked_and_reached(results)]
+    for name, result in results.items():
+        machine = "; ".join(f"{key} {value}" for key, value in result["machine"].items())
+        rows = "\n".join(f"| {key} | {value:g} |" for key, value in result["values"].items())
+        parts += [f"## {result['question']} (`{name}.py`)", f"| figure | value |\n|---|---:|\n{rows}", machine]
+    return "\n\n".join(parts) + "\n"
+
+
+def asked_and_reached(results):
+    """Return the table of the bounds that the project set itself, with what was measured."""
+    values = {key: value for result in results.values() for key, value in result["values"].items()}
+    bounds = (
+        ("T=1: speculative / plain, best K, measured again", ">=", 1.5),
+        ("T=0: speculative / plain, best K, measured again", ">=", 1.8),
+        ("T=1: reached / allowed", ">=", 0.95),
+        ("T=0: reached / allowed", ">=", 0.95),
+        ("target: 4 rows / 1 row", "<=", 1.7),
+        ("cost ratio draft / target", "<=", 0.15),
+        ("transformers (1 threads) / ours, seconds", ">=", 2),
+        ("transformers (2 threads) / ours, seconds", ">=", 2),
+        ("share of time outside forward passes", "<=", 0.2),
+        ("time added by the certificate", "<=", 0.1),
+        ("peak memory of `draftproof generate`, MB", "<=", 300),
+    )
+    rows = [f"| {name} | {sign} {bound:g} | {values[name]:.3g} |" for name, sign, bound in bounds]
+    return "\n".join(["| figure | asked | reached |", "|---|---:|---:|", *rows])
 
 
 if __name__ == "__main__":

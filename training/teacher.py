@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import LlamaForCausalLM
+from transformers import DynamicCache, LlamaForCausalLM
 
 import pair
 from tokens import BOS
@@ -59,11 +59,10 @@ def target_logits(model: LlamaForCausalLM, windows: np.ndarray, path: Path) -> n
 @torch.inference_mode()
 def _sample(model: LlamaForCausalLM, batch: int) -> np.ndarray:
     ids = torch.full((batch, 1), BOS)
-    columns, cache = [ids], None
+    columns, cache = [ids], DynamicCache(config=model.config)
     for _ in range(pair.CONTEXT):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            out = model(input_ids=ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
-        cache = out.past_key_values
-        ids = torch.multinomial(out.logits[:, -1].float().softmax(-1), 1)
+            logits = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1).logits
+        ids = torch.multinomial(logits[:, -1].float().softmax(-1), 1)
         columns.append(ids)
     return torch.cat(columns, dim=1).numpy()

@@ -88,6 +88,7 @@ def _stream(run: Run, certify: Certify, as_json: bool) -> Trace:
     if screen is None:
         sys.stdout.write(json.dumps(_report(run, trace, certificate)) + "\n")
     else:
+        screen.finish(run.tokenizer.decode(trace.token_ids))
         screen.summary(trace, _plain_tokens_per_second(run, trace), certificate.finding("this generation"))
     return trace
 

@@ -54,10 +54,17 @@ def _findings() -> Iterator[Finding]:
 def _print(findings: list[Finding]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    from draftproof.cli.screen import judgement
+    from draftproof.cli.screen import VERDICT_STYLES
 
-    table = Table("witness", "subject", "finding", box=None, header_style="dim")
+    table = Table("witness", "subject", "verdict", "max |P_emit - p|", box=None, header_style="dim")
     for finding in findings:
-        table.add_row(finding.witness, finding.subject, judgement(finding))
-    Console(highlight=False).print(table)
+        largest = "" if finding.max_deviation is None else f"{finding.max_deviation:.1e}"
+        verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
+        table.add_row(finding.witness, finding.subject, verdict, largest)
+    console = Console(highlight=False)
+    console.print(table)
+    for finding in findings:
+        if finding.verdict is not Conclusion.LOSSLESS:
+            console.print(f"{finding.witness} on {finding.subject}: {finding.reason}")

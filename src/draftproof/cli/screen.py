@@ -15,7 +15,7 @@ from draftproof.engine.loop import Pass
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.records import Conclusion, Finding, Trace
 
-__all__ = ["Screen", "judgement"]
+__all__ = ["VERDICT_STYLES", "Screen"]
 
 ACCEPTED, RESIDUAL, BONUS = "green", "bold underline yellow", "bold magenta"
 VERDICT_STYLES = {
@@ -40,6 +40,7 @@ class Screen:
         self._text = _Pipe(highlight=False)
         self._notes = Console(stderr=True, highlight=False)
         self._piece = tokenizer.stream()
+        self._shown = 0
 
     def prompt(self, text: str) -> None:
         """Print the prompt, where a person is watching."""
@@ -50,12 +51,17 @@ class Screen:
         """Print what a pass emitted."""
         for i, token in enumerate(done.emitted):
             style = ACCEPTED if i < done.accepted else BONUS if done.accepted == len(done.drafted) else RESIDUAL
-            self._text.out(self._piece(token), style=style if done.drafted else None, end="", highlight=False)
+            piece = self._piece(token)
+            self._shown += len(piece)
+            self._text.out(piece, style=style if done.drafted else None, end="", highlight=False)
         sys.stdout.flush()
+
+    def finish(self, text: str) -> None:
+        """End the line of `text`, with what could not be shown as it came: bytes that never became a character."""
+        self._text.out(text[self._shown :], highlight=False)
 
     def summary(self, trace: Trace, plain_tokens_per_second: float | None, certificate: Finding) -> None:
         """Print what the generation amounted to."""
-        self._text.out("")
         table = Table.grid(padding=(0, 2))
         for name, value in self._lines(trace, plain_tokens_per_second, certificate):
             table.add_row(Text(name, style="dim"), value)
@@ -67,14 +73,16 @@ class Screen:
         lines = [("tokens", Text(f"{per_pass} ({trace.finish_reason})"))]
         if trace.num_drafts:
             lines += [("colours", _legend(trace)), ("acceptance", Text(_acceptance(trace)))]
+        else:
+            lines.append(("speculation", Text("off: nothing was drafted")))
         speed = emitted / trace.seconds if trace.seconds else 0.0
         against = f", plain decoding {plain:.0f}: {speed / plain:.2f}x" if plain else ""
         lines.append(("speed", Text(f"{speed:.0f} tokens a second{against}")))
-        lines.append(("certificate", judgement(certificate)))
+        lines.append(("certificate", _judgement(certificate)))
         return lines
 
 
-def judgement(finding: Finding) -> Text:
+def _judgement(finding: Finding) -> Text:
     """Return a finding's verdict in its colour, its largest deviation and its reason, on one line."""
     largest = "" if finding.max_deviation is None else f"  max |P_emit - p| = {finding.max_deviation:.1e}"
     return Text.assemble((str(finding.verdict), VERDICT_STYLES[finding.verdict]), largest, f"  {finding.reason}")

@@ -55,7 +55,7 @@ def prepare(options: Options) -> Run:
     """
     pipeline = sampling(options.temperature, options.top_k, options.top_p)
     length, noise = FixedLength(options.num_speculative_tokens), PhiloxNoise(options.seed)
-    stop = Stop(options.max_tokens, context_limit=0)
+    stop = Stop(options.max_tokens)
     target = load(options.target, "target")
     model, tokenizer = target
     prompt = tokenizer.encode(options.prompt)
@@ -74,11 +74,19 @@ def prepare(options: Options) -> Run:
 
 def _drafter(spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
     draft = load(spec, "drafter")
-    same = draft.tokenizer.vocabulary == target.tokenizer.vocabulary
-    if not same or draft.model.vocab_size != target.model.vocab_size:
-        raise UsageError(
-            f"got {spec!r} with {draft.model.vocab_size} tokens, but the target's vocabulary has "
-            f"{target.model.vocab_size}; target and drafter must share one vocabulary",
-            "drafter",
-        )
+    if difference := _difference(draft, target):
+        raise UsageError(f"got {spec!r}: {difference}; target and drafter must share one vocabulary", "drafter")
     return ModelDrafter(draft.model, pipeline)
+
+
+def _difference(draft: LoadedModel, target: LoadedModel) -> str | None:
+    """Return in what the two vocabularies differ, or None."""
+    if draft.model.vocab_size != target.model.vocab_size:
+        return f"it has {draft.model.vocab_size} tokens, the target {target.model.vocab_size}"
+    theirs, ours = draft.tokenizer.vocabulary, target.tokenizer.vocabulary
+    different = sorted({*theirs.items()} ^ {*ours.items()}, key=lambda entry: entry[1])
+    if not different:
+        return None
+    token = different[0][1]
+    meanings = [next((text for text, id_ in words.items() if id_ == token), "nothing") for words in (theirs, ours)]
+    return f"token {token} is {meanings[0]!r} there and {meanings[1]!r} in the target"

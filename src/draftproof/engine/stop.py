@@ -3,6 +3,7 @@
 In: token ids a pass would emit. Out: those that stay, and the reason if the text ends there.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,12 +22,12 @@ class Stop:
 
     Args:
         max_tokens: most tokens to emit, 0 or more.
-        context_limit: most tokens of prompt and output together.
+        context_limit: most tokens of prompt and output together; no limit if not given.
         tokens: ids that end the text when emitted, end-of-sequence among them; they are kept as its last token.
     """
 
     max_tokens: int
-    context_limit: int
+    context_limit: int = sys.maxsize
     tokens: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:

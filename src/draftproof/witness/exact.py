@@ -51,5 +51,5 @@ def check_rule(rule: Rule, p: Array, q: Array, subject: str) -> Finding:
     """Return the finding on one pair of rational laws (V,)."""
     largest = max(abs(emitted - wanted) for emitted, wanted in zip(first_token_law(rule, p, q), p, strict=True))
     if largest == 0:
-        return Finding("exact", subject, Conclusion.LOSSLESS, 0.0, "the emitted law equals p in rational arithmetic")
-    return Finding("exact", subject, Conclusion.LOSSY, float(largest), f"the emitted law differs from p by {largest}")
+        return Finding("exact", subject, Conclusion.LOSSLESS, 0.0, "equal in rational arithmetic")
+    return Finding("exact", subject, Conclusion.LOSSY, float(largest), f"differs from p by {largest}")

@@ -69,9 +69,9 @@ def _finding(subject: str, largest: float, positions: int) -> Finding:
     if positions == 0:
         return Finding("identity", subject, Conclusion.UNDECIDED, None, "no position was checked")
     if largest <= TOLERANCE:
-        reason = f"|P_emit - p| <= {TOLERANCE:g} at all {positions} positions"
+        reason = f"at most {TOLERANCE:g} at {positions} position{'s' * (positions > 1)}"
         return Finding("identity", subject, Conclusion.LOSSLESS, largest, reason)
-    reason = f"|P_emit - p| reaches {largest:.3g}, above {TOLERANCE:g}: the rule does not emit the target's law"
+    reason = f"above {TOLERANCE:g}: the rule does not emit the target's law"
     return Finding("identity", subject, Conclusion.LOSSY, largest, reason)
 
 
