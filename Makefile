@@ -9,7 +9,7 @@ demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it o
 	$(BIN)/draftproof generate "In the beginning" --max-tokens 200
 
 test: $(VENV)/test.stamp lint  ## everything that CI checks
-	$(BIN)/pytest -n 2
+	DRAFTPROOF_ALL_EXTRAS=1 $(BIN)/pytest -n 2
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check

@@ -35,6 +35,7 @@ def _export(name: str, model: LlamaForCausalLM) -> None:
     model.load_state_dict(torch.load(pair.WORK / f"{name}.pt", weights_only=True)["model"])
     model.half().save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
+    (folder / "model.safetensors").chmod(0o644)
     shutil.copy(pair.WORK / "tokenizer.json", folder / "tokenizer.json")
 
 

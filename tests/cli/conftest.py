@@ -1,21 +1,22 @@
 import json
 
 import pytest
-import torch
 from tokenizers import Tokenizer, models
-from transformers import LlamaConfig, LlamaForCausalLM
+
+from conftest import needs
 
 
 @pytest.fixture
 def llama_with_tokenizer(tmp_path):
     """A complete folder whose vocabulary is not the embedded pair's."""
     vocabulary = {"<s>": 0, "</s>": 1, "a": 2, "b": 3}
-    torch.manual_seed(0)
-    config = LlamaConfig(
+    library = needs("transformers")
+    needs("torch").manual_seed(0)
+    config = library.LlamaConfig(
         vocab_size=len(vocabulary), hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
         max_position_embeddings=64, bos_token_id=0, eos_token_id=1, tie_word_embeddings=True,
     )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(tmp_path)
+    library.LlamaForCausalLM(config).save_pretrained(tmp_path)
     Tokenizer(models.BPE(vocab=vocabulary, merges=[])).save(str(tmp_path / "tokenizer.json"))
     assert json.loads((tmp_path / "config.json").read_text())["vocab_size"] == 4
     return tmp_path

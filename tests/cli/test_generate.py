@@ -253,6 +253,10 @@ def test_prove_for_people_is_a_table():
     assert "LOSSY" not in done.stdout
 
 
+def test_the_version_is_there():
+    assert run("--version").stdout.startswith("draftproof 0.")
+
+
 @pytest.mark.parametrize("words", [["--help"], ["generate", "--help"], ["prove", "--help"]], ids=" ".join)
 def test_help_is_there(words):
     done = run(*words)

@@ -1,15 +1,16 @@
 import pytest
-import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+
+from conftest import needs
 
 
 @pytest.fixture(scope="session")
 def llama(tmp_path_factory):
     """Return a function: settings -> (folder, transformers' model) with random weights, gains other than 1."""
+    torch, transformers = needs("torch"), needs("transformers")
 
     def make(**settings):
         torch.manual_seed(0)
-        config = LlamaConfig(
+        config = transformers.LlamaConfig(
             **{
                 "vocab_size": 128,
                 "hidden_size": 64,
@@ -25,7 +26,7 @@ def llama(tmp_path_factory):
                 **settings,
             }
         )
-        model = LlamaForCausalLM(config).eval()
+        model = transformers.LlamaForCausalLM(config).eval()
         with torch.no_grad():
             for name, weight in model.named_parameters():
                 if "norm" in name:

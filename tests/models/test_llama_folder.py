@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from conftest import needs
 from draftproof.errors import UsageError
 from draftproof.models.llama_folder import load
 
@@ -75,6 +76,22 @@ def test_half_precision_weights_are_read(folder):
     full = load(folder).extend([1, 2, 3])
     save_file({name: array.astype(np.float16) for name, array in load_file(path).items()}, path)
     assert np.abs(load(folder).extend([1, 2, 3]) - full).max() < 0.02 * np.ptp(full)  # half precision keeps 3 digits
+
+
+def test_bfloat16_weights_are_read_exactly(folder):
+    path, library = folder / "model.safetensors", needs("safetensors.torch")
+    tensors = {name: tensor.bfloat16() for name, tensor in library.load_file(path).items()}
+    library.save_file({name: tensor.float() for name, tensor in tensors.items()}, path)
+    rounded = load(folder).extend([1, 2, 3])
+    library.save_file(tensors, path)
+    assert np.array_equal(load(folder).extend([1, 2, 3]), rounded)
+
+
+def test_integer_weights_are_refused(folder):
+    path = folder / "model.safetensors"
+    save_file(load_file(path) | {"model.norm.weight": np.ones(64, np.int8)}, path)
+    with pytest.raises(UsageError, match="I8"):
+        load(folder)
 
 
 def test_weights_in_several_files_are_read(folder):

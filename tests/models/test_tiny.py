@@ -1,9 +1,11 @@
 """The NumPy decoder against transformers on the same folder, and its cache against itself."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
-import torch
 
+from conftest import needs
 from draftproof.errors import UsageError
 from draftproof.models.llama_folder import load
 
@@ -11,6 +13,7 @@ OF_THE_RANGE = 1e-3  # the issue's bound; float32 in another order of summation 
 
 
 def reference(model, ids):
+    torch = needs("torch")
     with torch.inference_mode():
         return model(torch.tensor([ids])).logits[0].float().numpy()
 
@@ -40,11 +43,8 @@ def test_logits_equal_transformers(llama, settings):
 
 @pytest.mark.parametrize("name", ["target", "draft"])
 def test_the_embedded_pair_equals_transformers(pair, name):
-    from importlib.resources import files
-
-    from transformers import LlamaForCausalLM
-
-    expected = LlamaForCausalLM.from_pretrained(str(files("draftproof") / "assets" / name), dtype=torch.float32).eval()
+    folder = str(files("draftproof") / "assets" / name)
+    expected = needs("transformers").LlamaForCausalLM.from_pretrained(folder, dtype=needs("torch").float32).eval()
     loaded = pair[0] if name == "target" else pair[1]
     ids = loaded.tokenizer.encode(
         "In the beginning God created the heaven and the earth. And the earth was without form"

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import torch
-from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from conftest import fractions
+from conftest import fractions, needs
 from draftproof.errors import ContractError, UsageError
 from draftproof.warpers.pipeline import Pipeline, sampling
 from draftproof.warpers.temperature import Temperature
@@ -29,11 +27,11 @@ SETTINGS = [
 
 
 def transformers_law(logits, temperature, top_k, top_p):
-    scores = torch.from_numpy(logits)
+    library, scores = needs("transformers"), needs("torch").from_numpy(logits)
     for warper in (
-        TemperatureLogitsWarper(temperature),
-        *([TopKLogitsWarper(top_k)] if top_k else []),
-        *([TopPLogitsWarper(top_p)] if top_p < 1 else []),
+        library.TemperatureLogitsWarper(temperature),
+        *([library.TopKLogitsWarper(top_k)] if top_k else []),
+        *([library.TopPLogitsWarper(top_p)] if top_p < 1 else []),
     ):
         scores = warper(None, scores)
     return scores.softmax(-1).numpy()
@@ -110,7 +108,7 @@ def test_top_p_always_keeps_a_token():
 def test_torch_and_numpy_agree():
     logits = np.random.default_rng(2).normal(size=(3, 50))
     warp = sampling(0.8, 20, 0.9)
-    got = warp.laws(torch.from_numpy(logits), "logits").numpy()
+    got = warp.laws(needs("torch").from_numpy(logits), "logits").numpy()
     assert np.abs(got - warp.laws(logits, "logits")).max() < 1e-15
 
 

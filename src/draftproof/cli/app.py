@@ -2,6 +2,8 @@
 
 import os
 import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -15,7 +17,6 @@ __all__ = ["app", "main"]
 USAGE_ERROR, INTERRUPTED = 2, 130
 
 app = typer.Typer(
-    help="Speculative decoding whose output is proven to be the target model's own distribution.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -23,9 +24,14 @@ app.command()(generate)
 app.command()(prove)
 
 
-@app.callback()
-def _verbs() -> None:
-    """Keep the verbs visible even if there were only one."""
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    """Speculative decoding whose output is proven to be the target model's own distribution."""
+    if version:
+        sys.stdout.write(f"draftproof {metadata.version('draftproof')}\n")
+        raise typer.Exit
 
 
 def main() -> None:

@@ -83,5 +83,5 @@ class Engine:
 
     def _verify(self, target: Probs, draft: Probs, tokens: tuple[int, ...], start: int, noise: Noise) -> Verdict:
         accept = noise.uniforms(Purpose.ACCEPT, start, len(tokens))
-        final = noise.uniforms(Purpose.FINAL, start, 1)[0]
-        return self.rule.verify(target, draft, np.asarray(tokens, dtype=np.int64), accept, np.asarray(final))
+        final = noise.uniforms(Purpose.FINAL, start, 1)[0, ...]
+        return self.rule.verify(target, draft, np.asarray(tokens, dtype=np.int64), accept, final)

@@ -5,8 +5,6 @@ In: a prompt, stops, noise. Out: token ids. Written apart from the speculative l
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from draftproof.engine.stop import Stop
 from draftproof.models.base import Model
 from draftproof.rules.base import pick
@@ -26,7 +24,7 @@ def decode(model: Model, pipeline: Pipeline, prompt: Sequence[int], stop: Stop, 
     while (room := stop.room(len(prompt), len(tokens))) > 0:
         rows = model.extend(tokens[model.length :], rows=1)
         law = pipeline.laws(rows, model.row_kind)[0]
-        token = int(pick(law, np.asarray(noise.uniforms(Purpose.FINAL, len(tokens), 1)[0])))
+        token = int(pick(law, noise.uniforms(Purpose.FINAL, len(tokens), 1)[0, ...]))
         tokens.append(token)
         yield token
         if stop.cut([token], room)[1] == "stop":

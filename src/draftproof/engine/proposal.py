@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from typing import Self
 
-import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.drafters.base import Drafter
@@ -46,6 +45,6 @@ class Proposal:
             if law is None:
                 break
             laws.append(law)
-            text.append(int(pick(law, np.asarray(uniforms[i]))))
+            text.append(int(pick(law, uniforms[i, ...])))
         tokens = tuple(text[len(context) :])
         return cls(tokens, array_namespace(*laws).stack(laws) if laws else None, _DRAWN)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError, deserialize
 
 from draftproof.errors import UsageError
 from draftproof.models.columns import BLOCK, Columns
@@ -19,6 +19,8 @@ from draftproof.models.tiny import Layer, TinyModel, Weights
 __all__ = ["load"]
 
 Floats = NDArray[np.float32]
+FLOATS = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
+"""Number formats that are read, as safetensors names them, and as NumPy reads their bytes."""
 Read = Callable[..., Floats]
 """name, rows, columns -> the tensor of that name, checked to have that shape."""
 
@@ -55,11 +57,18 @@ def _arrays(folder: Path) -> dict[str, Floats]:
     arrays: dict[str, Floats] = {}
     for path in paths:
         try:
-            with safe_open(path, framework="numpy") as opened:
-                arrays |= {name: opened.get_tensor(name).astype(np.float32) for name in opened.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, TypeError) as error:
-            raise UsageError(f"{path}: cannot be read as float16, float32 or float64 safetensors ({error})") from None
+            arrays |= {name: _floats(**tensor) for name, tensor in deserialize(path.read_bytes())}
+        except (SafetensorError, OSError, KeyError) as error:
+            raise UsageError(f"{path}: cannot be read as safetensors of {', '.join(FLOATS)} ({error})") from None
     return arrays
+
+
+def _floats(dtype: str, shape: list[int], data: bytearray) -> Floats:
+    """Return a stored tensor as float32."""
+    numbers = np.frombuffer(data, FLOATS[dtype])
+    if dtype == "BF16":  # the upper half of a float32
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    return numbers.reshape(shape).astype(np.float32)
 
 
 def _layer(read: Read, prefix: str, shape: Shape) -> Layer:

@@ -26,6 +26,8 @@ FEWEST_ROWS = 2
 """A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
 LANES = 16
 """Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
+FIRST_ROOM = 256
+"""Positions the cache has room for at first."""
 _MOST_ROWS = 64
 _LATER = np.triu(np.full((_MOST_ROWS, _MOST_ROWS + LANES), -np.inf, np.float32), k=1)
 """Added to scores: row i of a chunk must not see the positions after its own."""
@@ -64,16 +66,14 @@ class TinyModel:
         shape = weights.shape
         self._weights = weights
         self.vocab_size, self.context_limit, self.length = shape.vocab_size, shape.context_limit, 0
-        room = _whole_lanes(shape.context_limit + FEWEST_ROWS - 1)
-        cache = (len(weights.layers), shape.kv_heads)
-        self._keys: Floats = np.zeros((*cache, shape.head_size, room), np.float32)
-        self._values: Floats = np.zeros((*cache, room, shape.head_size + LANES), np.float32)
-        self._values[..., shape.head_size :] = 1  # a product with the scores sums them too, in the order of positions
+        self._keys: Floats = np.zeros((shape.layers, shape.kv_heads, shape.head_size, 0), np.float32)
+        self._values: Floats = np.zeros((shape.layers, shape.kv_heads, 0, shape.head_size + LANES), np.float32)
 
     def extend(self, tokens: Tokens, rows: int | None = None) -> Floats:
         """See `Model.extend`: float32 logits (rows, V)."""
         ids = np.asarray(tokens, dtype=np.int64)
         self._check(ids)
+        self._reserve(self.length + len(ids) + FEWEST_ROWS - 1)
         rows = len(ids) if rows is None else rows
         with np.errstate(over="ignore"):  # in SwiGLU exp(-gate) = inf gives gate / inf = 0, which is the limit
             states = [self._states(chunk) for chunk in self._chunks(ids)]
@@ -97,6 +97,15 @@ class TinyModel:
             raise UsageError(f"{self.length + len(ids)} tokens do not fit a context of {self.context_limit}")
         if ids.min() < 0 or ids.max() >= self.vocab_size:
             raise UsageError(f"token ids must be 0 to {self.vocab_size - 1}; got {ids.min()} to {ids.max()}")
+
+    def _reserve(self, positions: int) -> None:
+        """Make room in the cache, doubling it: what is copied is at most what was ever read."""
+        room = self._keys.shape[-1]
+        if positions > room:
+            more = _whole_lanes(max(positions - room, room, FIRST_ROOM))
+            self._keys = np.pad(self._keys, ((0, 0), (0, 0), (0, 0), (0, more)))
+            self._values = np.pad(self._values, ((0, 0), (0, 0), (0, more), (0, 0)))
+            self._values[..., self._weights.shape.head_size :] = 1  # a product with the scores sums them too, in order
 
     def _chunks(self, ids: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Cut ids into pieces whose every product stays on the small-matrix path."""

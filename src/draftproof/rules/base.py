@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 
 from draftproof.types import Array, Probs, Uniform
 
-__all__ = ["Rule", "Verdict", "pick", "row_at"]
+__all__ = ["Rule", "Verdict", "entries_at", "pick", "row_at"]
 
 
 class Verdict(NamedTuple):
@@ -77,3 +77,11 @@ def row_at(rows: Array, index: Array) -> Array:
     xp = array_namespace(rows)
     wanted = xp.broadcast_to(index[..., None, None], (*rows.shape[:-2], 1, rows.shape[-1]))
     return xp.take_along_axis(rows, wanted, axis=-2)[..., 0, :]
+
+
+def entries_at(rows: Array, index: Array) -> Array:
+    """Return (..., N), from each row of rows (..., N, V) the entry that index (..., N) names."""
+    xp = array_namespace(rows)
+    if index.ndim == 1:
+        return rows[xp.arange(index.shape[0]), index]
+    return xp.take_along_axis(rows, index[..., None], axis=-1)[..., 0]

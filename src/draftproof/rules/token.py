@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from array_api_compat import array_namespace
 
-from draftproof.rules.base import Verdict, pick, row_at
+from draftproof.rules.base import Verdict, entries_at, pick, row_at
 from draftproof.types import Array, Probs, Uniform
 
 __all__ = ["TokenRule", "acceptance_probabilities", "expected_acceptance", "residual_law", "residual_weights"]
@@ -67,8 +67,7 @@ class TokenRule:
         """
         xp = array_namespace(target, draft)
         padded = xp.concat([draft, xp.zeros_like(target[..., :1, :])], axis=-2)
-        p_token = xp.take_along_axis(target[..., :-1, :], tokens[..., None], axis=-1)[..., 0]
-        q_token = xp.take_along_axis(draft, tokens[..., None], axis=-1)[..., 0]
+        p_token, q_token = entries_at(target[..., :-1, :], tokens), entries_at(draft, tokens)
         kept = xp.astype(accept_uniforms * q_token < p_token, xp.int64)
         accepted = xp.sum(xp.cumulative_prod(kept, axis=-1), axis=-1)
         weights = self.residual(row_at(target, accepted), row_at(padded, accepted))

@@ -32,6 +32,6 @@ def normalise(weights: Array) -> Probs:
     """
     xp = array_namespace(weights)
     total = xp.sum(weights, axis=-1, keepdims=True)
-    if not (xp.all((total > 0) & (total < float("inf"))) and xp.all(weights >= 0)):
+    if not (xp.min(weights) >= 0 and xp.min(total) > 0 and xp.max(total) < float("inf")):  # all false for NaN
         raise ContractError("a law must be finite, non-negative and not all zero; a model or warper returned another")
     return weights / total

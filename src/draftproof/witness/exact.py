@@ -32,9 +32,9 @@ def pass_law(rule: Rule, target: Array, draft: Array) -> dict[tuple[int, ...], F
 
     def program(noise: Noise) -> tuple[int, ...]:
         uniforms = noise.uniforms(Purpose.DRAFT, 0, len(draft))
-        tokens = np.array([pick(row, np.asarray(u)) for row, u in zip(draft, uniforms, strict=True)], dtype=np.int64)
+        tokens = np.array([pick(row, uniforms[i, ...]) for i, row in enumerate(draft)], dtype=np.int64)
         accept = noise.uniforms(Purpose.ACCEPT, 0, len(draft))
-        final = np.asarray(noise.uniforms(Purpose.FINAL, 0, 1)[0])
+        final = noise.uniforms(Purpose.FINAL, 0, 1)[0, ...]
         verdict = rule.verify(target, draft, tokens, accept, final)
         return (*tokens[: int(verdict.accepted)].tolist(), int(verdict.token))
 
