@@ -38,13 +38,13 @@ DRAFT, _ = load("tiny:draft", "drafter")
 def machine() -> dict[str, str]:
     """Return what a reader must know of the machine."""
     models = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
-    blas = ", ".join(f"{info['internal_api']} {info['version']} ({info['architecture']})" for info in threadpool_info())
+    blas = [info for info in threadpool_info() if info["user_api"] == "blas"]
     return {
         "processor": models[0] if models else platform.processor(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "blas": blas,
+        "blas": ", ".join(f"{info['internal_api']} {info['version']} ({info['architecture']})" for info in blas),
     }
 
 

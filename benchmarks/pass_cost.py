@@ -32,9 +32,9 @@ def main() -> None:
 
 def _arrays(model):
     weights = model._weights
-    yield weights.head._blocks
+    yield weights.head.blocks
     for layer in weights.layers:
-        yield from (layer.qkv._blocks, layer.out._blocks, layer.gate_up._blocks, layer.down._blocks)
+        yield from (matrix.blocks for matrix in layer.matrices)
 
 
 if __name__ == "__main__":

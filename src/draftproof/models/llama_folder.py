@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from draftproof.errors import UsageError
-from draftproof.models.columns import BLOCK, Columns
+from draftproof.models.blocks import BLOCK, Columns, Rows, house_together
 from draftproof.models.llama_config import Shape, read_shape
 from draftproof.models.tiny import Layer, TinyModel, Weights
 
@@ -47,7 +47,11 @@ def load(folder: Path) -> TinyModel:
     layers = tuple(_layer(read, f"model.layers.{i}.", shape) for i in range(shape.layers))
     head = embedding if shape.tied else read("lm_head.weight", *table)
     gain = _gain(read("model.norm.weight", shape.hidden))
-    return TinyModel(Weights(shape, embedding, layers, Columns(gain * head.T), *_rotation(shape)))
+    last = Columns(gain * head.T)
+    matrices = [matrix for layer in layers for matrix in layer.matrices]
+    house_together([*matrices, last])
+    rows_at_once = min(matrix.rows_at_once for matrix in matrices)
+    return TinyModel(Weights(shape, embedding, layers, last, _turns(shape), rows_at_once))
 
 
 def _arrays(folder: Path) -> dict[str, Floats]:
@@ -82,21 +86,24 @@ def _layer(read: Read, prefix: str, shape: Shape) -> Layer:
     q = read(attention + "q_proj.weight", queries, hidden).T * np.float32(shape.head_size**-0.5)
     k = read(attention + "k_proj.weight", keys, hidden).T
     v = read(attention + "v_proj.weight", keys, hidden).T
+    qkv = np.concatenate([_side_by_side(q, shape), _side_by_side(k, shape), v], axis=1)
     out = read(attention + "o_proj.weight", hidden, queries).T
     before_attention = _gain(read(prefix + "input_layernorm.weight", hidden))
     before_mlp = _gain(read(prefix + "post_attention_layernorm.weight", hidden))
-    missing = -mlp % BLOCK  # so that gate and up fill whole blocks each
-    gate, up = (
-        np.pad(before_mlp * read(f"{prefix}mlp.{name}.weight", mlp, hidden).T, ((0, 0), (0, missing)))
-        for name in ("gate_proj", "up_proj")
-    )
-    down = np.pad(read(prefix + "mlp.down_proj.weight", hidden, mlp).T, ((0, missing), (0, 0)))
+    gate, up = (-before_mlp * read(f"{prefix}mlp.{name}.weight", mlp, hidden).T for name in ("gate_proj", "up_proj"))
+    missing = ((0, 0), (0, -mlp % BLOCK))  # so that gate and up fill whole blocks each
     return Layer(
-        qkv=Columns(before_attention * np.concatenate([q, k, v], axis=1), shape.head_size),
-        out=Columns(out),
-        gate_up=Columns(np.concatenate([gate, up], axis=1)),
-        down=Columns(down),
+        qkv=Columns(before_attention * qkv, shape.head_size),
+        out=Rows(out, shape.head_size),
+        gate_up=Columns(np.concatenate([np.pad(gate, missing), np.pad(up, missing)], axis=1)),
+        down=Rows(read(prefix + "mlp.down_proj.weight", hidden, mlp).T),
     )
+
+
+def _side_by_side(columns: Floats, shape: Shape) -> Floats:
+    """Put column j and j + half of each head next to each other: the real and imaginary part of what rotates."""
+    halves = columns.reshape(len(columns), -1, 2, shape.head_size // 2)
+    return halves.swapaxes(2, 3).reshape(columns.shape)
 
 
 def _gain(norm: Floats) -> Floats:
@@ -104,12 +111,7 @@ def _gain(norm: Floats) -> Floats:
     return norm[:, None] * np.float32(len(norm) ** 0.5)
 
 
-def _rotation(shape: Shape) -> tuple[Floats, Floats]:
-    half = np.arange(0, shape.head_size, 2) / shape.head_size
+def _turns(shape: Shape) -> NDArray[np.complex64]:
+    frequencies = shape.rope_theta ** -(np.arange(0, shape.head_size, 2) / shape.head_size)
     room = shape.context_limit + 1  # one more: a lone token is scored together with a copy of itself
-    angles = np.outer(np.arange(room), shape.rope_theta**-half)
-    cos, sin = np.cos(angles), np.sin(angles)
-    return (
-        np.concatenate([cos, cos], axis=1).astype(np.float32),
-        np.concatenate([-sin, sin], axis=1).astype(np.float32),
-    )
+    return np.exp(1j * np.outer(np.arange(room), frequencies)).astype(np.complex64)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.errors import UsageError
-from draftproof.models.columns import SMALL_PRODUCT, Columns
+from draftproof.models.blocks import SMALL_PRODUCT, Columns, Rows
 from draftproof.models.llama_config import Shape
 from draftproof.types import Tokens
 from draftproof.warpers.base import RowKind
@@ -35,12 +35,21 @@ _LATER = np.triu(np.full((_MOST_ROWS, _MOST_ROWS + LANES), -np.inf, np.float32),
 
 @dataclass(frozen=True)
 class Layer:
-    """Weights of one layer, norm gains and the attention scale folded in."""
+    """Weights of one layer; norm gains and the attention scale are folded in.
+
+    Within a head of queries or keys the halves that rotate together lie side by side, as complex numbers. Gate and up
+    are stored negated, which their product does not show.
+    """
 
     qkv: Columns
-    out: Columns
+    out: Rows
     gate_up: Columns
-    down: Columns
+    down: Rows
+
+    @property
+    def matrices(self) -> tuple[Columns | Rows, ...]:
+        """All four, in the order a pass reads them."""
+        return self.qkv, self.out, self.gate_up, self.down
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,10 @@ class Weights:
     embedding: Floats
     layers: tuple[Layer, ...]
     head: Columns
-    cos: Floats
-    """(context, head_size)"""
-    sin: Floats
-    """(context, head_size), the first half negated, so that rotation is x * cos + halves_swapped(x) * sin."""
+    turns: NDArray[np.complex64]
+    """(context + 1, head_size / 2): what a query or key at each position is multiplied with."""
+    rows_at_once: int
+    """How many rows stay on the small-matrix path in every product of a layer."""
 
 
 class TinyModel:
@@ -71,14 +80,13 @@ class TinyModel:
 
     def extend(self, tokens: Tokens, rows: int | None = None) -> Floats:
         """See `Model.extend`: float32 logits (rows, V)."""
-        ids = np.asarray(tokens, dtype=np.int64)
+        ids = list(tokens)
         self._check(ids)
         self._reserve(self.length + len(ids) + FEWEST_ROWS - 1)
-        rows = len(ids) if rows is None else rows
         with np.errstate(over="ignore"):  # in SwiGLU exp(-gate) = inf gives gate / inf = 0, which is the limit
             states = [self._states(chunk) for chunk in self._chunks(ids)]
-        wanted = np.concatenate(states)[-rows:] if len(states) > 1 else states[0][-rows:]
-        return self._logits(wanted)
+        wanted = states[0] if len(states) == 1 else np.concatenate(states)
+        return self._logits(wanted[-(rows or len(ids)) :])
 
     def rewind(self, length: int) -> None:
         """See `Model.rewind`: rows past `length` are overwritten before they are ever read again."""
@@ -90,13 +98,13 @@ class TinyModel:
         """See `Model.fresh`."""
         return type(self)(self._weights)
 
-    def _check(self, ids: NDArray[np.int64]) -> None:
-        if len(ids) == 0:
+    def _check(self, ids: list[int]) -> None:
+        if not ids:
             raise UsageError("extend: got no tokens; at least one is needed")
         if self.length + len(ids) > self.context_limit:
             raise UsageError(f"{self.length + len(ids)} tokens do not fit a context of {self.context_limit}")
-        if ids.min() < 0 or ids.max() >= self.vocab_size:
-            raise UsageError(f"token ids must be 0 to {self.vocab_size - 1}; got {ids.min()} to {ids.max()}")
+        if min(ids) < 0 or max(ids) >= self.vocab_size:
+            raise UsageError(f"token ids must be 0 to {self.vocab_size - 1}; got {min(ids)} to {max(ids)}")
 
     def _reserve(self, positions: int) -> None:
         """Make room in the cache, doubling it: what is copied is at most what was ever read."""
@@ -107,49 +115,55 @@ class TinyModel:
             self._values = np.pad(self._values, ((0, 0), (0, 0), (0, more), (0, 0)))
             self._values[..., self._weights.shape.head_size :] = 1  # a product with the scores sums them too, in order
 
-    def _chunks(self, ids: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def _chunks(self, ids: list[int]) -> Iterator[list[int]]:
         """Cut ids into pieces whose every product stays on the small-matrix path."""
         width = self._weights.shape.head_size + LANES
-        widest = max(layer.down.rows_at_once for layer in self._weights.layers)
-        while len(ids):
+        widest = self._weights.rows_at_once
+        while ids:
             most = min(widest, SMALL_PRODUCT // (width * _whole_lanes(self.length + widest)))
             size = min(max(most, FEWEST_ROWS), _MOST_ROWS)
             yield ids[:size]
             ids = ids[size:]
 
-    def _states(self, ids: NDArray[np.int64]) -> Floats:
+    def _states(self, ids: list[int]) -> Floats:
         """Run the layers over n ids, filling the cache: final normalised states (n, hidden)."""
         count = len(ids)
         if count < FEWEST_ROWS:
-            ids = np.repeat(ids, FEWEST_ROWS)
-        span = slice(self.length, self.length + len(ids))
-        turn = self._weights.cos[span], self._weights.sin[span]
+            ids = ids * FEWEST_ROWS
+        turn = self._weights.turns[self.length : self.length + len(ids)]
         state = self._weights.embedding[ids]
         for i, layer in enumerate(self._weights.layers):
-            state += self._attention(i, layer, self._norm(state), turn)
-            gate_up = layer.gate_up.blocks(self._norm(state))
-            state += layer.down.of_blocks(_swiglu(gate_up[: len(gate_up) // 2], gate_up[len(gate_up) // 2 :]))
+            state += layer.out(self._attention(i, layer.qkv(self._norm(state)), turn))
+            state += layer.down(_swiglu(layer.gate_up(self._norm(state))))
         self.length += count
         return self._norm(state)[:count]
 
-    def _attention(self, i: int, layer: Layer, x: Floats, turn: tuple[Floats, Floats]) -> Floats:
-        """Attend from n new positions to all before them and themselves: (n, hidden)."""
-        shape, rows = self._weights.shape, len(x)
-        heads = layer.qkv.blocks(x)  # (heads + 2 kv_heads, n, head_size)
-        split = shape.heads + shape.kv_heads
-        turned = _rotate(heads[:split], *turn)
+    def _attention(self, i: int, heads: Floats, turn: NDArray[np.complex64]) -> Floats:
+        """Attend from n new positions to all before them and themselves.
+
+        Args:
+            i: the layer.
+            heads: (heads + 2 kv_heads, n, head_size) queries, keys, values.
+            turn: (n, head_size / 2) rotation of each position.
+
+        Returns:
+            (heads, n, head_size) mixed values.
+        """
+        shape, rows = self._weights.shape, heads.shape[1]
+        turned = heads[: -shape.kv_heads].view(np.complex64)
+        turned *= turn
         now = slice(self.length, self.length + rows)
-        self._keys[i, :, :, now] = turned[shape.heads :].swapaxes(1, 2)
-        self._values[i, :, now, : shape.head_size] = heads[split:]
+        self._keys[i, :, :, now] = heads[shape.heads : -shape.kv_heads].swapaxes(1, 2)
+        self._values[i, :, now, : shape.head_size] = heads[-shape.kv_heads :]
         end = _whole_lanes(now.stop)
-        query = turned[: shape.heads].reshape(shape.kv_heads, -1, rows, shape.head_size)
+        query = heads[: shape.heads].reshape(shape.kv_heads, -1, rows, shape.head_size)
         scores = query @ self._keys[i, :, None, :, :end]  # (kv_heads, heads / kv_heads, n, end)
         scores[..., self.length :] += _LATER[:rows, : end - self.length]
-        scores -= scores.max(axis=-1, keepdims=True)
+        scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         mixed = scores @ self._values[i, :, None, :end]
         mixed = mixed[..., : shape.head_size] / mixed[..., shape.head_size :][..., :1]
-        return layer.out.of_blocks(mixed.reshape(shape.heads, rows, shape.head_size))
+        return mixed.reshape(shape.heads, rows, shape.head_size)
 
     def _norm(self, x: Floats) -> Floats:
         """Scale rows (n, hidden) to unit length; the square root of hidden and the gain are in the matrix that follows.
@@ -163,23 +177,21 @@ class TinyModel:
 
     def _logits(self, states: Floats) -> Floats:
         """Return (n, V) logits of final states (n, hidden)."""
-        head, pieces = self._weights.head, []
-        for first in range(0, len(states), head.rows_at_once):
-            piece = states[first : first + head.rows_at_once]
-            rows = len(piece)
-            pieces.append(head(np.repeat(piece, FEWEST_ROWS, axis=0) if rows < FEWEST_ROWS else piece)[:rows])
-        return np.concatenate(pieces)[:, : self.vocab_size]
+        head = self._weights.head
+        pieces = [states[first : first + head.rows_at_once] for first in range(0, len(states), head.rows_at_once)]
+        whole = [head.joined(piece if len(piece) > 1 else piece[[0] * FEWEST_ROWS])[: len(piece)] for piece in pieces]
+        return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
 
-def _rotate(heads: Floats, cos: Floats, sin: Floats) -> Floats:
-    halves = heads.reshape(*heads.shape[:-1], 2, -1)
-    turned = heads * cos
-    turned += (halves[..., ::-1, :] * sin.reshape(len(sin), 2, -1)).reshape(heads.shape)
-    return turned
-
-
-def _swiglu(gate: Floats, up: Floats) -> Floats:
-    return gate / (np.float32(1) + np.exp(-gate)) * up
+def _swiglu(gate_up: Floats) -> Floats:
+    """Return silu(gate) * up for (2 blocks, n, block) of -gate and -up: g * u / (1 + exp(-g))."""
+    half = len(gate_up) // 2
+    gate, up = gate_up[:half], gate_up[half:]
+    up *= gate
+    np.exp(gate, out=gate)
+    gate += 1
+    up /= gate
+    return up
 
 
 def _whole_lanes(positions: int) -> int:

@@ -5,9 +5,12 @@ In: arrays of NumPy, torch or Fractions. Out: the same kind. It must never know 
 
 from typing import ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.types import Array, Probs, Uniform
+
+array_namespace(np.empty(0))  # reads its NumPy part now; otherwise the first pass of a generation would wait for it
 
 __all__ = ["Rule", "Verdict", "entries_at", "pick", "row_at"]
 
@@ -66,8 +69,8 @@ def pick(weights: Array, uniform: Uniform) -> Array:
     xp = array_namespace(weights)
     cumulative = xp.cumulative_sum(weights, axis=-1)
     total = cumulative[..., -1:]
-    index = xp.count_nonzero(cumulative <= uniform[..., None] * total, axis=-1)
-    return xp.minimum(index, xp.count_nonzero(cumulative < total, axis=-1))
+    reached = (cumulative > uniform[..., None] * total) | (cumulative >= total)
+    return xp.argmax(xp.astype(reached, xp.int8), axis=-1)
 
 
 def row_at(rows: Array, index: Array) -> Array:

@@ -27,7 +27,7 @@ class Pipeline:
         Raises:
             ContractError: if a row has no law (NaN, infinite or negative entries, nothing left).
         """
-        law = normalise(self.temperature.weights(rows, kind))
+        law = self.temperature.laws(rows, kind)
         for keep in self.filters:
             law = normalise(keep(law))
         return law

@@ -1,20 +1,22 @@
 """Temperature: sharpen or flatten a law; 0 is the one-hot law of the best token, not a mode of its own.
 
-In: rows of a model. Out: weights that `normalise` turns into laws. Exact on Fractions when 1/temperature is whole.
+In: rows of a model. Out: laws. Exact on Fractions when 1/temperature is whole.
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.errors import ContractError, UsageError
-from draftproof.types import Array
-from draftproof.warpers.base import RowKind
+from draftproof.types import Array, Probs
+from draftproof.warpers.base import RowKind, normalise
 
 __all__ = ["Temperature"]
+
+COLDEST = 1e-250
+"""Below this a difference of float32 scores would overflow when divided; exp makes it 0 long before."""
 
 
 @dataclass(frozen=True)
@@ -31,29 +33,41 @@ class Temperature:
         if not (math.isfinite(self.value) and self.value >= 0):
             raise UsageError(f"got {self.value}; allowed are finite numbers from 0 up (0 = greedy)", "temperature")
 
-    def weights(self, rows: Array, kind: RowKind) -> Array:
-        """Return unnormalised laws (..., V) of rows (..., V); logits become float64 first."""
-        xp = array_namespace(rows)
-        if self.value == 0:
-            return self._one_hot(rows)
-        if kind == "laws":
-            return rows if self.value == 1 else rows ** self._power()
-        scores = xp.astype(rows, xp.float64)
-        # A row without a finite maximum becomes NaN here, which `normalise` refuses; a tiny temperature makes
-        # -infinity, which is its limit and which exp turns into 0.
-        with np.errstate(invalid="ignore", over="ignore"):
-            return xp.exp((scores - xp.max(scores, axis=-1, keepdims=True)) / float(self.value))
+    def laws(self, rows: Array, kind: RowKind) -> Probs:
+        """Return laws (..., V) of rows (..., V); logits become float64 first.
 
-    @staticmethod
-    def _one_hot(rows: Array) -> Array:
-        xp = array_namespace(rows)
-        best = xp.max(rows, axis=-1)
-        if not xp.all((best > -math.inf) & (best < math.inf)):
-            raise ContractError("a row of scores must have a finite maximum and no NaN; a model returned another")
-        tokens = xp.arange(rows.shape[-1])
-        hot = tokens == xp.argmax(rows, axis=-1, keepdims=True)
-        return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
+        Raises:
+            ContractError: if a row has no law.
+        """
+        if self.value == 0:
+            return _one_hot(rows)
+        if kind == "laws":
+            return normalise(rows if self.value == 1 else rows ** self._power())
+        return _softmax(rows, float(self.value))
 
     def _power(self) -> float | int | Fraction:
         power = 1 / self.value
         return int(power) if power == int(power) else power
+
+
+def _softmax(logits: Array, temperature: float) -> Probs:
+    xp = array_namespace(logits)
+    scores = xp.astype(logits, xp.float64)
+    weights = xp.exp((scores - _best(scores)) / max(temperature, COLDEST))
+    return weights / xp.sum(weights, axis=-1, keepdims=True)
+
+
+def _one_hot(rows: Array) -> Probs:
+    xp = array_namespace(rows)
+    _best(rows)
+    hot = xp.arange(rows.shape[-1]) == xp.argmax(rows, axis=-1, keepdims=True)
+    return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
+
+
+def _best(rows: Array) -> Array:
+    """Return the largest score of each row (..., 1): finite, and larger than no NaN, else there is no law."""
+    xp = array_namespace(rows)
+    best = xp.max(rows, axis=-1, keepdims=True)
+    if not (xp.min(best) > -math.inf and xp.max(best) < math.inf):  # false for NaN too
+        raise ContractError("a row of scores must have a finite maximum and no NaN; a model returned another")
+    return best
