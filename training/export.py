@@ -19,6 +19,7 @@ from draftproof.rules.token import expected_acceptance
 
 ASSETS = Path(__file__).resolve().parent.parent / "src" / "draftproof" / "assets"
 PROMPTS = ("In the beginning", "And the king said unto", "Blessed are", "")
+TEMPERATURES = (0.7, 1.0)
 REPEATS = 200
 
 
@@ -45,7 +46,9 @@ def _card(held_out: list[str]) -> str:
     losses, overlaps = _held_out(target, draft, tokenizer, held_out)
     step = {name: _seconds_per_step(model) for name, model in (("target", target), ("draft", draft))}
     sizes = {name: _parameters(name) for name in step}
-    samples = "\n\n".join(_sample(target, draft, tokenizer, prompt) for prompt in PROMPTS)
+    samples = "\n\n".join(
+        _sample(target, draft, tokenizer, prompt, temperature) for temperature in TEMPERATURES for prompt in PROMPTS
+    )
     megabytes = sum(file.stat().st_size for file in ASSETS.rglob("*.safetensors")) / 1e6
     template = (Path(__file__).parent / "card.md").read_text()
     return template.format(
@@ -95,13 +98,13 @@ def _parameters(name: str) -> int:
     return sum(weight.numel() for weight in model.parameters())
 
 
-def _sample(target, draft, tokenizer, prompt: str) -> str:  # noqa: ANN001
-    pipeline = sampling(1.0)
+def _sample(target, draft, tokenizer, prompt: str, temperature: float) -> str:  # noqa: ANN001
+    pipeline = sampling(temperature)
     engine = Engine(target, ModelDrafter(draft, pipeline), TokenRule(), pipeline, FixedLength(3))
     ids = tokenizer.encode(prompt)
     stop = Stop(110, target.context_limit, tokenizer.eos)
     text = tokenizer.decode(follow(engine.decode(ids, stop, PhiloxNoise(0)), ids).token_ids)
-    return "\n".join(f"> {line}" for line in f"**{prompt}**{text}".splitlines())
+    return "\n".join(f"> {line}" for line in f"{f'**{prompt}**' if prompt else ''}{text}".splitlines())
 
 
 if __name__ == "__main__":

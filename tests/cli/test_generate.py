@@ -134,6 +134,12 @@ REFUSED = {
     "missing folder": (["--target", "tiny:/no/such/folder"], "--target", "/no/such/folder"),
     "missing draft": (["--drafter", "tiny:/no/such/folder"], "--drafter", "/no/such/folder"),
     "none as a target": (["--target", "none"], "--target", "none"),
+    "nonsense that would not be used": (["--no-speculation", "--drafter", "parrot"], "--drafter", "parrot"),
+    "negative length that would not be used": (
+        ["--no-speculation", "--num-speculative-tokens", "-1"],
+        "--num-speculative-tokens",
+        "-1",
+    ),
     "negative length": (["--num-speculative-tokens", "-1"], "--num-speculative-tokens", "-1"),
     "length that is no number": (["--num-speculative-tokens", "many"], "--num-speculative-tokens", "many"),
     "negative max-tokens": (["--max-tokens", "-5"], "--max-tokens", "-5"),

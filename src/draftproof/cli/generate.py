@@ -64,8 +64,8 @@ def generate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
-    length = 0 if no_speculation else num_speculative_tokens
-    run = prepare(Options(prompt, target, drafter, length, max_tokens, temperature, top_k, top_p, seed))
+    lengths = num_speculative_tokens, max_tokens
+    run = prepare(Options(prompt, target, drafter, *lengths, temperature, top_k, top_p, seed, no_speculation))
     trace = _stream(run, certify, as_json)
     return INTERRUPTED if trace.finish_reason == "interrupted" else 0
 

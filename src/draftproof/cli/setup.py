@@ -12,7 +12,7 @@ from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
 from draftproof.errors import UsageError
-from draftproof.models.catalogue import LoadedModel, load
+from draftproof.models.catalogue import LoadedModel, load, locate
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.noise import PhiloxNoise
 from draftproof.rules.token import TokenRule
@@ -34,6 +34,7 @@ class Options:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
+    no_speculation: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,8 @@ def prepare(options: Options) -> Run:
     prompt = tokenizer.encode(options.prompt)
     if len(prompt) > model.context_limit:
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
-    speculates = options.drafter != "none" and options.num_speculative_tokens > 0
-    drafter = _drafter(options.drafter, target, pipeline) if speculates else NoDrafter()
     return Run(
-        Engine(model, drafter, TokenRule(), pipeline, length),
+        Engine(model, _drafter(options, target, pipeline), TokenRule(), pipeline, length),
         tokenizer,
         prompt,
         replace(stop, context_limit=model.context_limit, tokens=tokenizer.eos),
@@ -72,7 +71,13 @@ def prepare(options: Options) -> Run:
     )
 
 
-def _drafter(spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
+def _drafter(options: Options, target: LoadedModel, pipeline: Pipeline) -> Drafter:
+    spec = options.drafter
+    if spec == "none":
+        return NoDrafter()
+    if options.no_speculation or options.num_speculative_tokens == 0:
+        locate(spec, "drafter")  # not needed, but not ignored: a word that names nothing is refused
+        return NoDrafter()
     draft = load(spec, "drafter")
     if difference := _difference(draft, target):
         raise UsageError(f"got {spec!r}: {difference}; target and drafter must share one vocabulary", "drafter")

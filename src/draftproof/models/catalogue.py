@@ -11,7 +11,7 @@ from draftproof.errors import UsageError
 from draftproof.models.base import Model
 from draftproof.models.tokenizer import Tokenizer
 
-__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "load"]
+__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "load", "locate"]
 
 EMBEDDED = ("target", "draft")
 SPECS = "tiny:target, tiny:draft (the embedded pair) or tiny:PATH (a Hugging Face folder of a Llama model)"
@@ -34,15 +34,26 @@ def load(spec: str, setting: str) -> LoadedModel:
     Raises:
         UsageError: if there is no such model, or it cannot be read.
     """
-    backend, _, name = spec.partition(":")
-    if backend != "tiny" or not name:
-        raise UsageError(f"got {spec!r}; allowed are {SPECS}", setting)
-    folder = Path(str(files("draftproof") / "assets" / name)) if name in EMBEDDED else Path(name).expanduser()
-    if not folder.is_dir():
-        raise UsageError(f"got {spec!r}, but {folder} is no folder; allowed are {SPECS}", setting)
+    folder = locate(spec, setting)
     from draftproof.models.llama_folder import load as load_folder
 
     try:
         return LoadedModel(load_folder(folder), Tokenizer(folder))
     except UsageError as error:
         raise UsageError(f"got {spec!r}; {error}", setting) from None
+
+
+def locate(spec: str, setting: str) -> Path:
+    """Return the folder that `spec` names, without reading it.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    backend, _, name = spec.partition(":")
+    allowed = f"allowed are {SPECS}" + (", or none" if setting == "drafter" else "")
+    if backend != "tiny" or not name:
+        raise UsageError(f"got {spec!r}; {allowed}", setting)
+    folder = Path(str(files("draftproof") / "assets" / name)) if name in EMBEDDED else Path(name).expanduser()
+    if not folder.is_dir():
+        raise UsageError(f"got {spec!r}, but {folder} is no folder; {allowed}", setting)
+    return folder

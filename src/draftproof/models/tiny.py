@@ -162,8 +162,8 @@ class TinyModel:
         scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         mixed = scores @ self._values[i, :, None, :end]
-        mixed = mixed[..., : shape.head_size] / mixed[..., shape.head_size :][..., :1]
-        return mixed.reshape(shape.heads, rows, shape.head_size)
+        totals = mixed[..., shape.head_size :][..., :1]
+        return np.divide(mixed[..., : shape.head_size], totals).reshape(shape.heads, rows, shape.head_size)
 
     def _norm(self, x: Floats) -> Floats:
         """Scale rows (n, hidden) to unit length; the square root of hidden and the gain are in the matrix that follows.
