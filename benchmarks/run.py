@@ -31,10 +31,12 @@ def asked_and_reached(results):
     """Return the table of the bounds that the project set itself, with what was measured."""
     values = {key: value for result in results.values() for key, value in result["values"].items()}
     bounds = (
-        ("T=1: speculative / plain, best K, measured again", ">=", 1.5),
-        ("T=0: speculative / plain, best K, measured again", ">=", 1.8),
-        ("T=1: reached / allowed", ">=", 0.95),
-        ("T=0: reached / allowed", ">=", 0.95),
+        ("T=1: speculative / plain, best K, again", ">=", 1.5),
+        ("T=0: speculative / plain, best K, again", ">=", 1.8),
+        ("T=1: reached / allowed, costs from the curve", ">=", 0.95),
+        ("T=1: reached / allowed, costs in place", ">=", 0.95),
+        ("T=0: reached / allowed, costs from the curve", ">=", 0.95),
+        ("T=0: reached / allowed, costs in place", ">=", 0.95),
         ("target: 4 rows / 1 row", "<=", 1.7),
         ("cost ratio draft / target", "<=", 0.15),
         ("transformers (1 threads) / ours, seconds", ">=", 2),
