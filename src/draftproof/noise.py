@@ -17,7 +17,7 @@ from draftproof.types import Purpose
 __all__ = ["PhiloxNoise"]
 
 _WORD = 2**64
-_DROPPED_BITS, _UNIT = np.uint64(11), np.float64(2.0**-53)
+_UNIT = 2.0**-53
 _FRESH_BUFFER = 4
 """NumPy's Philox keeps four words per counter; position 4 of that buffer means "all used, count on"."""
 
@@ -50,12 +50,12 @@ class PhiloxNoise:
         generator, state = _SCRATCH.generator, _SCRATCH.state
         key, counter = state["state"]["key"], state["state"]["counter"]
         key[:] = self.seed, self.sequence
-        words = np.empty(count, dtype=np.uint64)
-        for i in range(count):
-            counter[:] = 0, start + i, purpose, start + 1
+        found: list[float] = []
+        for position in range(start, start + count):
+            counter[:] = 0, position, purpose, start + 1
             generator.state = state
-            words[i] = generator.random_raw()
-        return (words >> _DROPPED_BITS).astype(np.float64) * _UNIT
+            found.append((generator.random_raw() >> 11) * _UNIT)
+        return np.array(found, dtype=np.float64)
 
 
 class _Scratch(threading.local):

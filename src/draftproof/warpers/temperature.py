@@ -6,6 +6,7 @@ In: rows of a model. Out: laws. Exact on Fractions when 1/temperature is whole.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from array_api_compat import array_namespace
 
@@ -53,20 +54,19 @@ class Temperature:
 def _softmax(logits: Array, temperature: float) -> Probs:
     xp = array_namespace(logits)
     scores = xp.astype(logits, xp.float64)
-    weights = xp.exp((scores - _best(scores)) / max(temperature, COLDEST))
+    weights = xp.exp((scores - _best(xp, scores)) / max(temperature, COLDEST))
     return weights / xp.sum(weights, axis=-1, keepdims=True)
 
 
 def _one_hot(rows: Array) -> Probs:
     xp = array_namespace(rows)
-    _best(rows)
+    _best(xp, rows)
     hot = xp.arange(rows.shape[-1]) == xp.argmax(rows, axis=-1, keepdims=True)
     return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
 
 
-def _best(rows: Array) -> Array:
+def _best(xp: Any, rows: Array) -> Array:
     """Return the largest score of each row (..., 1): finite, and larger than no NaN, else there is no law."""
-    xp = array_namespace(rows)
     best = xp.max(rows, axis=-1, keepdims=True)
     if not (xp.min(best) > -math.inf and xp.max(best) < math.inf):  # false for NaN too
         raise ContractError("a row of scores must have a finite maximum and no NaN; a model returned another")
