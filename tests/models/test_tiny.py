@@ -69,7 +69,7 @@ def test_a_rewound_cache_is_as_if_the_rest_had_never_been_read(llama):
         other = model.fresh()
         if length:
             other.extend(ids[:length])
-        assert np.array_equal(model.extend([5, 6, 7]), other.extend([5, 6, 7]))
+        assert close(model.extend([5, 6, 7]), other.extend([5, 6, 7]))  # bits may depend on the pieces read before
         assert model.length == length + 3
         model.rewind(length)
 
