@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint bench train clean
 
 demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
-	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.8
+	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
 
 test: $(VENV)/test.stamp lint  ## everything that CI checks
 	DRAFTPROOF_ALL_EXTRAS=1 $(BIN)/pytest -n 2
