@@ -2,7 +2,7 @@
 
 import statistics
 
-from draftproof import Certificate, follow, sampling
+from draftproof import Certificate, TokenRule, follow, sampling
 from draftproof.engine import plain
 from measuring import DRAFT, TARGET, Timed, engine, job, paired_ratios, save, seconds, spread
 from pass_cost import curve
@@ -10,14 +10,14 @@ from pass_cost import curve
 TOKENS, PAIRS, BLOCKS = 96, 24, range(1, 7)
 
 
-def plain_text(pipeline, i):
+def plain_text(pipeline, i, target=TARGET):
     prompt, stop, noise = job(i, TOKENS)
-    return list(plain.decode(TARGET, pipeline, prompt, stop, noise))
+    return list(plain.decode(target, pipeline, prompt, stop, noise))
 
 
-def speculative_text(pipeline, block, i):
+def speculative_text(pipeline, block, i, target=TARGET, draft=DRAFT, **watch):
     prompt, stop, noise = job(i, TOKENS)
-    return follow(engine(block, pipeline).decode(prompt, stop, noise), prompt)
+    return follow(engine(block, pipeline, target, draft).decode(prompt, stop, noise), prompt, **watch)
 
 
 def speed_up(temperature):
@@ -25,20 +25,16 @@ def speed_up(temperature):
     pipeline, values, medians = sampling(temperature), {}, {}
     name = f"T={temperature:g}"
     for block in BLOCKS:
-        ratios = paired_ratios(
-            lambda i, k=block: speculative_text(pipeline, k, i), lambda i: plain_text(pipeline, i), PAIRS
-        )
-        medians[block] = statistics.median(ratios)
+        medians[block] = statistics.median(ratios(pipeline, block, PAIRS))
         values[f"{name}: speculative / plain, K={block}"] = medians[block]
     best = max(medians, key=medians.__getitem__)
-    values |= {f"{name}: best K": best} | spread(
-        f"{name}: speculative / plain, best K, again", best_ratios(pipeline, best)
-    )
-    return values | allowed(pipeline, best, values[f"{name}: speculative / plain, best K, again"], name)
+    again = f"{name}: speculative / plain, best K, again"
+    values |= {f"{name}: best K": best} | spread(again, ratios(pipeline, best, 2 * PAIRS))
+    return values | allowed(pipeline, best, values[again], name)
 
 
-def best_ratios(pipeline, block):
-    return paired_ratios(lambda i: speculative_text(pipeline, block, i), lambda i: plain_text(pipeline, i), 2 * PAIRS)
+def ratios(pipeline, block, pairs):
+    return paired_ratios(lambda i: speculative_text(pipeline, block, i), lambda i: plain_text(pipeline, i), pairs)
 
 
 def allowed(pipeline, block, measured, name):
@@ -50,9 +46,8 @@ def allowed(pipeline, block, measured, name):
     target, draft, alone = Timed(TARGET), Timed(DRAFT), Timed(TARGET)
     traces = []
     for i in range(2 * PAIRS):
-        prompt, stop, noise = job(i, TOKENS)
-        traces.append(follow(engine(block, pipeline, target, draft).decode(prompt, stop, noise), prompt))
-        list(plain.decode(alone, pipeline, prompt, stop, noise))
+        traces.append(speculative_text(pipeline, block, i, target, draft))
+        plain_text(pipeline, i, alone)
     emitted = sum(len(trace.token_ids) for trace in traces)
     passes = sum(len(trace.passes) for trace in traces)
     drafted = sum(trace.num_draft_tokens for trace in traces)
@@ -75,9 +70,7 @@ def overhead():
     pipeline, shares = sampling(1.0), []
     for i in range(PAIRS):
         target, draft = Timed(TARGET), Timed(DRAFT)
-        prompt, stop, noise = job(i, TOKENS)
-        tested = engine(3, pipeline, target, draft)
-        total = seconds(lambda t=tested, p=prompt, s=stop, n=noise: follow(t.decode(p, s, n), p))
+        total = seconds(speculative_text, pipeline, 3, i, target, draft)
         shares.append(1 - (target.clock[0] + draft.clock[0]) / total)
     longer = paired_ratios(lambda i: speculative_text(pipeline, 3, i), lambda i: certified(pipeline, i), PAIRS)
     added = [ratio - 1 for ratio in longer]
@@ -85,9 +78,7 @@ def overhead():
 
 
 def certified(pipeline, i):
-    prompt, stop, noise = job(i, TOKENS)
-    tested = engine(3, pipeline)
-    return follow(tested.decode(prompt, stop, noise), prompt, Certificate(tested.rule).add)
+    return speculative_text(pipeline, 3, i, watch=Certificate(TokenRule()).add)
 
 
 def main() -> None:

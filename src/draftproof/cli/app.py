@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from draftproof.cli.generate import generate
+from draftproof.cli.generate import INTERRUPTED, generate
 from draftproof.cli.prove import prove
 from draftproof.errors import DraftproofError, UsageError
 
 __all__ = ["app", "main"]
 
-USAGE_ERROR, INTERRUPTED = 2, 130
+USAGE_ERROR = 2
 
 app = typer.Typer(
     no_args_is_help=True,

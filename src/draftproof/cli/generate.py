@@ -17,12 +17,13 @@ from draftproof.models.catalogue import SPECS
 from draftproof.records import Trace
 from draftproof.witness.identity import Certificate
 
-__all__ = ["generate"]
+__all__ = ["INTERRUPTED", "generate"]
 
 DEFAULT = Options()
 COMPARED_TOKENS = 128
 """Plain decoding is timed on at most this many tokens: enough for a steady figure, short enough to wait for."""
 INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 
 class Certify(StrEnum):
@@ -64,9 +65,9 @@ def generate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
-    lengths = num_speculative_tokens, max_tokens
-    run = prepare(Options(prompt, target, drafter, *lengths, temperature, top_k, top_p, seed, no_speculation))
-    trace = _stream(run, certify, as_json)
+    warpers = temperature, top_k, top_p
+    options = Options(prompt, target, drafter, num_speculative_tokens, max_tokens, *warpers, seed, no_speculation)
+    trace = _stream(prepare(options), certify, as_json)
     return INTERRUPTED if trace.finish_reason == "interrupted" else 0
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "SMALL_PRODUCT", "Columns", "Rows", "house_together"]
+__all__ = ["BLOCK", "SMALL_PRODUCT", "Columns", "Floats", "Rows", "house_together"]
 
 Floats = NDArray[np.float32]
 BLOCK = 64

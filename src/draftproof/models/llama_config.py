@@ -10,7 +10,7 @@ from typing import Any
 
 from draftproof.errors import UsageError
 
-__all__ = ["Shape", "read_json", "read_shape"]
+__all__ = ["Shape", "missing", "read_json", "read_shape"]
 
 FIXED = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False, "rope_scaling": None}
 """Settings of the Llama family that `tiny.py` computes in one way only."""
@@ -38,14 +38,17 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(
-            f"{path}: no such file; a model folder holds config.json, *.safetensors, tokenizer.json"
-        ) from None
+        raise missing(path) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
     if not isinstance(found, dict):
         raise UsageError(f"{path}: holds a {type(found).__name__}; allowed is a JSON object")
     return found
+
+
+def missing(path: Path) -> UsageError:
+    """Return the error for a file that a model folder must hold and does not."""
+    return UsageError(f"{path}: no such file; a model folder holds config.json, *.safetensors, tokenizer.json")
 
 
 def read_shape(folder: Path) -> Shape:

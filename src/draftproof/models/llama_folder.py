@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from draftproof.errors import UsageError
-from draftproof.models.blocks import BLOCK, Columns, Rows, house_together
+from draftproof.models.blocks import BLOCK, Columns, Floats, Rows, house_together
 from draftproof.models.llama_config import Shape, read_shape
-from draftproof.models.tiny import Layer, TinyModel, Weights
+from draftproof.models.llama_weights import Layer, Weights
+from draftproof.models.tiny import TinyModel
 
 __all__ = ["load"]
 
-Floats = NDArray[np.float32]
 FLOATS = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
 """Number formats that are read, as safetensors names them, and as NumPy reads their bytes."""
 Read = Callable[..., Floats]
@@ -48,10 +48,8 @@ def load(folder: Path) -> TinyModel:
     head = embedding if shape.tied else read("lm_head.weight", *table)
     gain = _gain(read("model.norm.weight", shape.hidden))
     last = Columns(gain * head.T)
-    matrices = [matrix for layer in layers for matrix in layer.matrices]
-    house_together([*matrices, last])
-    rows_at_once = min(matrix.rows_at_once for matrix in matrices)
-    return TinyModel(Weights(shape, embedding, layers, last, _turns(shape), rows_at_once))
+    house_together([*(matrix for layer in layers for matrix in layer.matrices), last])
+    return TinyModel(Weights(shape, embedding, layers, last, _turns(shape)))
 
 
 def _arrays(folder: Path) -> dict[str, Floats]:

@@ -7,21 +7,19 @@ the number of rows (AVX-512), the model does not either, bit for bit (tests/mode
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.errors import UsageError
-from draftproof.models.blocks import SMALL_PRODUCT, Columns, Rows
-from draftproof.models.llama_config import Shape
+from draftproof.models.blocks import SMALL_PRODUCT, Floats
+from draftproof.models.llama_weights import Weights
 from draftproof.types import Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["Layer", "TinyModel", "Weights"]
+__all__ = ["TinyModel"]
 
-Floats = NDArray[np.float32]
 FEWEST_ROWS = 2
 """A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
 LANES = 16
@@ -31,39 +29,6 @@ FIRST_ROOM = 256
 _MOST_ROWS = 64
 _LATER = np.triu(np.full((_MOST_ROWS, _MOST_ROWS + LANES), -np.inf, np.float32), k=1)
 """Added to scores: row i of a chunk must not see the positions after its own."""
-
-
-@dataclass(frozen=True)
-class Layer:
-    """Weights of one layer; norm gains and the attention scale are folded in.
-
-    Within a head of queries or keys the halves that rotate together lie side by side, as complex numbers. Gate and up
-    are stored negated, which their product does not show.
-    """
-
-    qkv: Columns
-    out: Rows
-    gate_up: Columns
-    down: Rows
-
-    @property
-    def matrices(self) -> tuple[Columns | Rows, ...]:
-        """All four, in the order a pass reads them."""
-        return self.qkv, self.out, self.gate_up, self.down
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Everything that models of one folder share."""
-
-    shape: Shape
-    embedding: Floats
-    layers: tuple[Layer, ...]
-    head: Columns
-    turns: NDArray[np.complex64]
-    """(context + 1, head_size / 2): what a query or key at each position is multiplied with."""
-    rows_at_once: int
-    """How many rows stay on the small-matrix path in every product of a layer."""
 
 
 class TinyModel:

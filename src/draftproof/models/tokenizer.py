@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers.decoders import DecodeStream
 
 from draftproof.errors import UsageError
-from draftproof.models.llama_config import read_json
+from draftproof.models.llama_config import missing, read_json
 
 __all__ = ["Tokenizer"]
 
@@ -25,7 +25,7 @@ class Tokenizer:
     def __init__(self, folder: Path) -> None:
         path = folder / "tokenizer.json"
         if not path.exists():
-            raise UsageError(f"{path}: no such file; a model folder holds config.json, *.safetensors, tokenizer.json")
+            raise missing(path)
         try:
             self._backend = Backend.from_file(str(path))
         except Exception as error:  # noqa: BLE001 (what the library raises for a damaged file)

@@ -1,0 +1,51 @@
+"""What models of one Llama folder share: its matrices, as `tiny.py` multiplies with them.
+
+In: arrays. Out: the same, named. It must never know files (`llama_folder.py`) nor caches (`tiny.py`).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from draftproof.models.blocks import Columns, Floats, Rows
+from draftproof.models.llama_config import Shape
+
+__all__ = ["Layer", "Weights"]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights of one layer; norm gains and the attention scale are folded in.
+
+    Within a head of queries or keys the halves that rotate together lie side by side, as complex numbers. Gate and up
+    are stored negated, which their product does not show.
+    """
+
+    qkv: Columns
+    out: Rows
+    gate_up: Columns
+    down: Rows
+
+    @property
+    def matrices(self) -> tuple[Columns | Rows, ...]:
+        """All four, in the order a pass reads them."""
+        return self.qkv, self.out, self.gate_up, self.down
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Everything that models of one folder share."""
+
+    shape: Shape
+    embedding: Floats
+    layers: tuple[Layer, ...]
+    head: Columns
+    turns: NDArray[np.complex64]
+    """(context + 1, head_size / 2): what a query or key at each position is multiplied with."""
+
+    @cached_property
+    def rows_at_once(self) -> int:
+        """How many rows stay on the small-matrix path in every product of a layer."""
+        return min(matrix.rows_at_once for layer in self.layers for matrix in layer.matrices)
