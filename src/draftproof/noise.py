@@ -1,6 +1,6 @@
-"""Randomness by address: (seed, sequence, purpose, pass start, position) -> a uniform of 53 bits.
+"""Randomness by address: (seed, sequence, purpose, pass start, number) -> a uniform of 53 bits, or exponentials.
 
-In: integers. Out: float64 numbers in [0, 1). It must never know who uses them: no stream is advanced, nothing is
+In: integers. Out: float64 numbers. It must never know who uses them: no stream is advanced, nothing is
 remembered, so the order of the questions cannot change the answers.
 """
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.errors import UsageError
-from draftproof.types import Purpose
+from draftproof.types import Array, Noise, Purpose, Uniform
 
-__all__ = ["PhiloxNoise"]
+__all__ = ["PassNoise", "PhiloxNoise"]
 
 _WORD = 2**64
 _UNIT = 2.0**-53
@@ -45,17 +45,40 @@ class PhiloxNoise:
             if not 0 <= value < _WORD:
                 raise UsageError(f"got {value}; allowed are whole numbers from 0 to 2**64 - 1", setting=name)
 
-    def uniforms(self, purpose: Purpose, start: int, count: int) -> NDArray[np.float64]:
-        """Return (count,) uniforms in [0, 1) for the positions start .. start + count - 1 of the pass at `start`."""
-        generator, state = _SCRATCH.generator, _SCRATCH.state
-        key, counter = state["state"]["key"], state["state"]["counter"]
-        key[:] = self.seed, self.sequence
+    def uniforms(self, purpose: Purpose, start: int, count: int, first: int = 0) -> NDArray[np.float64]:
+        """Return (count,) uniforms in [0, 1), those numbered from `first` on of the pass at `start`."""
+        generator, state = _SCRATCH.at(self.seed, self.sequence)
+        counter = state["state"]["counter"]
         found: list[float] = []
-        for position in range(start, start + count):
+        for position in range(start + first, start + first + count):
             counter[:] = 0, position, purpose, start + 1
             generator.state = state
             found.append((generator.random_raw() >> 11) * _UNIT)
         return np.array(found, dtype=np.float64)
+
+    def exponentials(self, position: int, vocab_size: int) -> NDArray[np.float64]:
+        """Return (V,) exponentials of mean 1 for a position of the text: -log of uniforms that are never 0 or 1."""
+        generator, state = _SCRATCH.at(self.seed, self.sequence)
+        state["state"]["counter"][:] = 0, position, 0, 0
+        generator.state = state
+        uniforms = ((generator.random_raw(vocab_size) >> np.uint64(11)) + 0.5) * _UNIT
+        return -np.log(uniforms)
+
+
+@dataclass(frozen=True)
+class PassNoise:
+    """The random numbers of the pass that begins at `start`: see `Draws`."""
+
+    noise: Noise
+    start: int
+
+    def uniforms(self, purpose: Purpose, count: int, first: int = 0) -> Uniform:
+        """See `Draws.uniforms`."""
+        return self.noise.uniforms(purpose, self.start, count, first)
+
+    def exponentials(self, depth: int, vocab_size: int) -> Array:
+        """See `Draws.exponentials`."""
+        return self.noise.exponentials(self.start + depth, vocab_size)
 
 
 class _Scratch(threading.local):
@@ -64,6 +87,11 @@ class _Scratch(threading.local):
     def __init__(self) -> None:
         self.generator = np.random.Philox(key=0)
         self.state: Any = self.generator.state | {"buffer_pos": _FRESH_BUFFER}
+
+    def at(self, seed: int, sequence: int) -> tuple[np.random.Philox, Any]:
+        """Return the generator and its state with the key set; the caller sets the counter."""
+        self.state["state"]["key"][:] = seed, sequence
+        return self.generator, self.state
 
 
 _SCRATCH = _Scratch()

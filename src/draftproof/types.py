@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-__all__ = ["Array", "Noise", "Probs", "Purpose", "TokenId", "Tokens", "Uniform"]
+__all__ = ["Array", "Draws", "Noise", "Probs", "Purpose", "TokenId", "Tokens", "Tree", "Uniform"]
 
 Array: TypeAlias = Any
 """An array of NumPy (float64 or objects such as `Fraction`) or of torch: whatever array-api-compat understands."""
@@ -19,8 +19,19 @@ TokenId: TypeAlias = int
 Tokens: TypeAlias = Sequence[int]
 
 
+class Tree(NamedTuple):
+    """N drafted tokens that may branch; parents come before their children. A chain is a tree of only children.
+
+    Of the rows that belong to a tree, row 0 follows the text itself and row i + 1 follows node i.
+    """
+
+    tokens: tuple[TokenId, ...]
+    parents: tuple[int, ...]
+    """For each node the node before it; -1 stands for the text itself."""
+
+
 class Purpose(IntEnum):
-    """What a uniform is for. Different purposes never share a uniform; 0 is kept for the coupled rule."""
+    """What a uniform is for. Different purposes never share a uniform; 0 is the coupled rule's, which uses none."""
 
     DRAFT = 1
     ACCEPT = 2
@@ -28,8 +39,24 @@ class Purpose(IntEnum):
 
 
 class Noise(Protocol):
-    """Where uniforms come from: a pure function of the address, so that asking twice gives the same numbers."""
+    """Where random numbers come from: a pure function of the address, so that asking twice gives the same numbers."""
 
-    def uniforms(self, purpose: Purpose, start: int, count: int) -> Uniform:
-        """Return (count,) uniforms for the positions start .. start + count - 1 of the pass that begins at `start`."""
+    def uniforms(self, purpose: Purpose, start: int, count: int, first: int = 0) -> Uniform:
+        """Return (count,) uniforms: those numbered first .. first + count - 1 of the pass that begins at `start`."""
+        ...
+
+    def exponentials(self, position: int, vocab_size: int) -> Array:
+        """Return (V,) exponentials of mean 1, one a token, that belong to a position of the text and to no pass."""
+        ...
+
+
+class Draws(Protocol):
+    """The random numbers of one pass, or of a batch of passes in leading axes: a `Noise` with the start filled in."""
+
+    def uniforms(self, purpose: Purpose, count: int, first: int = 0) -> Uniform:
+        """Return (..., count) uniforms, numbered first .. first + count - 1."""
+        ...
+
+    def exponentials(self, depth: int, vocab_size: int) -> Array:
+        """Return (..., V) exponentials of mean 1 for the position `depth` tokens after the start of the pass."""
         ...

@@ -10,10 +10,11 @@ from typing import ClassVar
 
 from array_api_compat import array_namespace
 
-from draftproof.rules.base import Verdict, entries_at, pick, row_at
-from draftproof.types import Array, Probs, Uniform
+from draftproof.rules.base import Place, Verdict, drawn, entries_at, normalised, pick, row_at, row_or_zeros, surplus
+from draftproof.rules.contract import check_chain
+from draftproof.types import Array, Draws, Probs, Purpose
 
-__all__ = ["TokenRule", "acceptance_probabilities", "expected_acceptance", "residual_law", "residual_weights"]
+__all__ = ["TokenRule", "acceptance_probabilities", "expected_acceptance", "residual_law"]
 
 
 def acceptance_probabilities(p: Probs, q: Probs) -> Array:
@@ -31,19 +32,9 @@ def expected_acceptance(p: Probs, q: Probs) -> Array:
     return xp.sum(xp.where(p < q, p, q), axis=-1)
 
 
-def residual_weights(p: Probs, q: Probs) -> Array:
-    """Return (..., V) max(0, p - q), not normalised; where that leaves nothing, p itself.
-
-    Nothing is left only if p equals q, when a rejection has probability zero (or, in floats, a rounding error).
-    """
-    xp = array_namespace(p, q)
-    surplus = xp.where(p > q, p - q, xp.zeros_like(p))
-    return xp.where(xp.sum(surplus, axis=-1, keepdims=True) > 0, surplus, p)
-
-
 def residual_law(p: Probs, q: Probs) -> Probs:
     """Return (..., V) norm(max(0, p - q)), the law of the token that follows a rejection; p where p equals q."""
-    return _normalised(residual_weights(p, q))
+    return normalised(surplus(p, q))
 
 
 @dataclass(frozen=True)
@@ -54,33 +45,44 @@ class TokenRule:
         residual: (p, q) -> weights (..., V) of the token emitted after a rejection. Another function here is a tamper.
     """
 
-    residual: Callable[[Probs, Probs], Array] = residual_weights
+    residual: Callable[[Probs, Probs], Array] = surplus
     name: ClassVar[str] = "token"
     lossless: ClassVar[bool] = True
+    branches: ClassVar[bool] = False
 
-    def verify(
-        self, target: Probs, draft: Probs, tokens: Array, accept_uniforms: Uniform, final_uniform: Uniform
-    ) -> Verdict:
+    def children(self, law: Probs, place: Place) -> list[int]:
+        """See `Rule.children`: one DRAFT uniform a token."""
+        return drawn(law, place)
+
+    def verify(self, target: Probs, draft: Probs, drafted: Array, draws: Draws) -> Verdict:
         """See `Rule.verify`. The test u * q < p divides by nothing, and being strict lets u = 0 save no zero of p.
 
         Past the last drafted token the draft's row is all zeros, so that the bonus is the residual of row K.
+        Uniforms consumed: K ACCEPT and one FINAL.
         """
+        check_chain(target, draft, drafted)
         xp = array_namespace(target, draft)
-        padded = xp.concat([draft, xp.zeros_like(target[..., :1, :])], axis=-2)
-        p_token, q_token = entries_at(target[..., :-1, :], tokens), entries_at(draft, tokens)
-        kept = xp.astype(accept_uniforms * q_token < p_token, xp.int64)
+        p_token, q_token = entries_at(target[..., :-1, :], drafted), entries_at(draft, drafted)
+        uniforms = draws.uniforms(Purpose.ACCEPT, drafted.shape[-1])
+        kept = xp.astype(uniforms * q_token < p_token, xp.int64)
         accepted = xp.sum(xp.cumulative_prod(kept, axis=-1), axis=-1)
-        weights = self.residual(row_at(target, accepted), row_at(padded, accepted))
-        return Verdict(accepted, pick(weights, final_uniform))
+        p = row_at(target, accepted)
+        weights = self.residual(p, row_or_zeros(draft, accepted, p))
+        return Verdict(accepted, pick(weights, draws.uniforms(Purpose.FINAL, 1)[..., 0]))
 
     def emitted_law(self, p: Probs, q: Probs) -> Probs:
         """Return (..., V) P_emit = min(p, q) + (1 - sum min(p, q)) * norm(residual(p, q))."""
         xp = array_namespace(p, q)
         kept = xp.where(p < q, p, q)
         rejected = 1 - xp.sum(kept, axis=-1, keepdims=True)
-        return kept + rejected * _normalised(self.residual(p, q))
+        return kept + rejected * normalised(self.residual(p, q))
 
+    def identity(self, target: Probs, draft: Probs, drafted: Array) -> tuple[Probs, Probs]:
+        """See `Rule.identity`: P_emit at all K + 1 rows; past the last token q is zero and P_emit the row itself."""
+        xp = array_namespace(target, draft)
+        padded = xp.concat([draft, xp.zeros_like(target[..., :1, :])], axis=-2)
+        return self.emitted_law(target, padded), target
 
-def _normalised(weights: Array) -> Probs:
-    xp = array_namespace(weights)
-    return weights / xp.sum(weights, axis=-1, keepdims=True)
+    def expected_accepted(self, target: Probs, draft: Probs, drafted: Array, accepted: int) -> float:
+        """See `Rule.expected_accepted`: sum min(p, q), added over the positions that the rule came to."""
+        return float(sum(expected_acceptance(target[:-1], draft)[: accepted + 1]))

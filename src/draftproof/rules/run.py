@@ -1,0 +1,33 @@
+"""How far a chain of guesses runs along tokens that are drawn one after another. In: guesses, draws. Out: a verdict.
+
+Shared by the rules that emit the target's own draws (`match`, `coupled`); rows past the first miss are not drawn.
+"""
+
+from collections.abc import Callable
+
+from array_api_compat import array_namespace
+
+from draftproof.rules.base import Verdict
+from draftproof.types import Array
+
+__all__ = ["run_of_matches"]
+
+
+def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
+    """Return how many of drafted (..., K) equal the drawn tokens before the first that does not, and the token there.
+
+    Args:
+        drafted: (..., K) token ids.
+        draw: i -> (...) token ids drawn at row i; asked for 0, 1, .. until no row of the batch still matches.
+    """
+    xp = array_namespace(drafted)
+    token = draw(0)
+    alive = token == token
+    accepted = xp.astype(~alive, xp.int64)
+    for i in range(drafted.shape[-1]):
+        alive = alive & (token == drafted[..., i])
+        if not bool(xp.any(alive)):
+            break
+        accepted = accepted + xp.astype(alive, xp.int64)
+        token = xp.where(alive, draw(i + 1), token)
+    return Verdict(accepted, token)
