@@ -26,7 +26,7 @@ class ModelDrafter:
             return None
         self.rewind(len(context) - 1)
         rows = self.model.extend(context[self.model.length :], rows=1)
-        return self.pipeline.laws(rows, self.model.row_kind)[0]
+        return self.pipeline.laws(rows, self.model.row_kind, [context])[0]
 
     def rewind(self, length: int) -> None:
         """See `Drafter.rewind`."""

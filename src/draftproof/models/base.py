@@ -1,5 +1,6 @@
 """What every model promises. In: token ids. Out: one row of scores a token. It must never know who samples from it."""
 
+from collections.abc import Sequence
 from typing import Protocol, Self
 
 from draftproof.types import Array, Tokens
@@ -31,12 +32,14 @@ class Model(Protocol):
         """How many tokens the cache holds."""
         ...
 
-    def extend(self, tokens: Tokens, rows: int | None = None) -> Array:
+    def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
         """Read `tokens` after the cached ones and return (rows, V): what follows each of the last `rows` of them.
 
         Args:
             tokens: n >= 1 token ids.
             rows: 1..n; None means n.
+            parents: makes a tree of the last len(parents) < n tokens: of each the parent among them, which comes before
+                it, or -1 for the token before them all. Every token is read after its ancestors only.
 
         Raises:
             UsageError: if they do not fit the context or are no tokens of this vocabulary.
@@ -45,6 +48,13 @@ class Model(Protocol):
 
     def rewind(self, length: int) -> None:
         """Forget everything after the first `length` tokens, 0 <= length <= self.length."""
+        ...
+
+    def keep(self, length: int, path: Sequence[int]) -> None:
+        """Forget everything after the first `length` tokens but those read as number path[0], path[1], .. after them.
+
+        What stays must be a text: each token of the path was read after the one before it.
+        """
         ...
 
     def fresh(self) -> Self:

@@ -40,23 +40,29 @@ class TableModel:
         """How many tokens the model has read."""
         return len(self.context)
 
-    def extend(self, tokens: Tokens, rows: int | None = None) -> Array:
+    def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
         """See `Model.extend`; the rows are laws, objects if the table holds Fractions."""
-        if self.length + len(tokens) > self.context_limit:
-            raise UsageError(f"{self.length + len(tokens)} tokens do not fit a context of {self.context_limit}")
-        laws: list[Sequence[Fraction | float]] = []
-        for token in tokens:
-            self.context.append(token)
-            laws.append(self.law_of(tuple(self.context)))
-        return np.asarray(laws[-(rows or len(laws)) :])
+        trunk = len(tokens) - len(parents or ())
+        texts = [(*self.context, *tokens[:i]) for i in range(1, trunk + 1)]
+        for token, parent in zip(tokens[trunk:], parents or (), strict=True):
+            texts.append((*texts[trunk + parent], token))
+        longest = max(map(len, texts))
+        if longest > self.context_limit:
+            raise UsageError(f"{longest} tokens do not fit a context of {self.context_limit}")
+        self.context += tokens
+        return np.asarray([self.law_of(text) for text in texts[-(rows or len(texts)) :]])
 
     def rewind(self, length: int) -> None:
         """See `Model.rewind`."""
         del self.context[length:]
 
+    def keep(self, length: int, path: Sequence[int]) -> None:
+        """See `Model.keep`."""
+        self.context[length:] = [self.context[length + offset] for offset in path]
+
     def fresh(self) -> Self:
         """See `Model.fresh`."""
-        return type(self)(self.law_of, self.vocab_size, self.context_limit)
+        return type(self)(self.law_of, self.vocab_size, self.context_limit, row_kind=self.row_kind)
 
 
 def markov(table: dict[tuple[int, ...], Sequence[Fraction | float]], order: int, skip: int = 0) -> LawOf:

@@ -6,7 +6,7 @@ for BLAS' small-matrix path, and attention reads a multiple of 16 positions: whe
 the number of rows (AVX-512), the model does not either, bit for bit (tests/models/test_row_invariance.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from draftproof.errors import UsageError
 from draftproof.models.blocks import SMALL_PRODUCT, Floats
 from draftproof.models.llama_weights import Weights
+from draftproof.models.view import LANES, MOST_ROWS, View, chain_view, tree_view
 from draftproof.types import Tokens
 from draftproof.warpers.base import RowKind
 
@@ -22,13 +23,8 @@ __all__ = ["TinyModel"]
 
 FEWEST_ROWS = 2
 """A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
-LANES = 16
-"""Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
 FIRST_ROOM = 256
 """Positions the cache has room for at first."""
-_MOST_ROWS = 64
-_LATER = np.triu(np.full((_MOST_ROWS, _MOST_ROWS + LANES), -np.inf, np.float32), k=1)
-"""Added to scores: row i of a chunk must not see the positions after its own."""
 
 
 class TinyModel:
@@ -43,13 +39,14 @@ class TinyModel:
         self._keys: Floats = np.zeros((shape.layers, shape.kv_heads, shape.head_size, 0), np.float32)
         self._values: Floats = np.zeros((shape.layers, shape.kv_heads, 0, shape.head_size + LANES), np.float32)
 
-    def extend(self, tokens: Tokens, rows: int | None = None) -> Floats:
+    def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Floats:
         """See `Model.extend`: float32 logits (rows, V)."""
         ids = list(tokens)
-        self._check(ids)
+        view = chain_view(self.length, len(ids)) if parents is None else tree_view(self.length, len(ids), parents)
+        self._check(ids, view)
         self._reserve(self.length + len(ids) + FEWEST_ROWS - 1)
         with np.errstate(over="ignore"):  # in SwiGLU exp(-gate) = inf gives gate / inf = 0, which is the limit
-            states = [self._states(chunk) for chunk in self._chunks(ids)]
+            states = [self._states(chunk, view) for chunk in self._chunks(ids)]
         wanted = states[0] if len(states) == 1 else np.concatenate(states)
         return self._logits(wanted[-(rows or len(ids)) :])
 
@@ -59,15 +56,25 @@ class TinyModel:
             raise UsageError(f"rewind: got {length}; allowed are 0 to {self.length}, the tokens in the cache")
         self.length = length
 
+    def keep(self, length: int, path: Sequence[int]) -> None:
+        """See `Model.keep`: the rows that stay are moved together, bit for bit."""
+        end = length + len(path)
+        if any(offset != i for i, offset in enumerate(path)):
+            slots = [length + offset for offset in path]
+            self._keys[..., length:end] = self._keys[..., slots]
+            self._values[:, :, length:end] = self._values[:, :, slots]
+        self.rewind(end)
+
     def fresh(self) -> Self:
         """See `Model.fresh`."""
         return type(self)(self._weights)
 
-    def _check(self, ids: list[int]) -> None:
+    def _check(self, ids: list[int], view: View) -> None:
         if not ids:
             raise UsageError("extend: got no tokens; at least one is needed")
-        if self.length + len(ids) > self.context_limit:
-            raise UsageError(f"{self.length + len(ids)} tokens do not fit a context of {self.context_limit}")
+        longest = max(view.positions[:-1]) + 1
+        if longest > self.context_limit:
+            raise UsageError(f"{longest} tokens do not fit a context of {self.context_limit}")
         if min(ids) < 0 or max(ids) >= self.vocab_size:
             raise UsageError(f"token ids must be 0 to {self.vocab_size - 1}; got {min(ids)} to {max(ids)}")
 
@@ -86,30 +93,32 @@ class TinyModel:
         widest = self._weights.rows_at_once
         while ids:
             most = min(widest, SMALL_PRODUCT // (width * _whole_lanes(self.length + widest)))
-            size = min(max(most, FEWEST_ROWS), _MOST_ROWS)
+            size = min(max(most, FEWEST_ROWS), MOST_ROWS)
             yield ids[:size]
             ids = ids[size:]
 
-    def _states(self, ids: list[int]) -> Floats:
+    def _states(self, ids: list[int], view: View) -> Floats:
         """Run the layers over n ids, filling the cache: final normalised states (n, hidden)."""
         count = len(ids)
         if count < FEWEST_ROWS:
             ids = ids * FEWEST_ROWS
-        turn = self._weights.turns[self.length : self.length + len(ids)]
+        first = self.length - view.base
+        turn = self._weights.turns[list(view.positions[first : first + len(ids)])]
         state = self._weights.embedding[ids]
         for i, layer in enumerate(self._weights.layers):
-            state += layer.out(self._attention(i, layer.qkv(self._norm(state)), turn))
+            state += layer.out(self._attention(i, layer.qkv(self._norm(state)), turn, view))
             state += layer.down(_swiglu(layer.gate_up(self._norm(state))))
         self.length += count
         return self._norm(state)[:count]
 
-    def _attention(self, i: int, heads: Floats, turn: NDArray[np.complex64]) -> Floats:
+    def _attention(self, i: int, heads: Floats, turn: NDArray[np.complex64], view: View) -> Floats:
         """Attend from n new positions to all before them and themselves.
 
         Args:
             i: the layer.
             heads: (heads + 2 kv_heads, n, head_size) queries, keys, values.
             turn: (n, head_size / 2) rotation of each position.
+            view: what each may look back at.
 
         Returns:
             (heads, n, head_size) mixed values.
@@ -123,7 +132,8 @@ class TinyModel:
         end = _whole_lanes(now.stop)
         query = heads[: shape.heads].reshape(shape.kv_heads, -1, rows, shape.head_size)
         scores = query @ self._keys[i, :, None, :, :end]  # (kv_heads, heads / kv_heads, n, end)
-        scores[..., self.length :] += _LATER[:rows, : end - self.length]
+        first, hidden = view.of_rows(self.length, rows, end)
+        scores[..., first:] += hidden
         scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         mixed = scores @ self._values[i, :, None, :end]

@@ -3,15 +3,23 @@
 In: rows of a model, logits or laws. Out: laws, float64 or Fractions, each row normalised.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from draftproof.types import Array, Probs
-from draftproof.warpers.base import LawFilter, RowKind, normalise
+import numpy as np
+from array_api_compat import is_numpy_array
+
+from draftproof.errors import ContractError
+from draftproof.types import Array, Probs, Tokens
+from draftproof.warpers.base import LawFilter, RowKind, TextFilter, normalise
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
 from draftproof.warpers.top_p import TopP
 
 __all__ = ["Pipeline", "sampling"]
+
+CACHED = 2**17
+"""So many entries are warped at a time, whole rows: what is written is still in the cache when it is read again."""
 
 
 @dataclass(frozen=True)
@@ -20,16 +28,54 @@ class Pipeline:
 
     temperature: Temperature = Temperature()
     filters: tuple[LawFilter, ...] = ()
+    penalties: tuple[TextFilter, ...] = ()
+    """Come first: a penalty on a score is a factor of the law, whatever the temperature after it."""
 
-    def laws(self, rows: Array, kind: RowKind) -> Probs:
+    @property
+    def reads_text(self) -> bool:
+        """Whether `laws` needs the text before each row."""
+        return bool(self.penalties)
+
+    def laws(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None = None) -> Probs:
         """Return laws (..., V) of rows (..., V).
 
+        Args:
+            rows: what a model returned.
+            kind: what that is.
+            texts: for each of n rows the whole text before it; needed if `reads_text`.
+
         Raises:
-            ContractError: if a row has no law (NaN, infinite or negative entries, nothing left).
+            ContractError: if a row has no law (NaN, infinite or negative entries, nothing left), or texts are missing.
         """
-        law = self.temperature.laws(rows, kind)
+        if self.penalties:
+            rows, kind = self._penalised(rows, kind, texts), "laws"
+        if kind == "logits" and is_numpy_array(rows) and rows.size > CACHED and rows.ndim == 2:
+            return self._by_rows(rows)
+        return self._warped(rows, kind)
+
+    def _by_rows(self, rows: Array) -> Probs:
+        laws, step = np.empty(rows.shape), max(1, CACHED // rows.shape[-1])
+        try:
+            for first in range(0, len(rows), step):
+                part = laws[first : first + step]
+                if (law := self._warped(rows[first : first + step], "logits", part)) is not part:
+                    part[...] = law
+        except ContractError:
+            return self._warped(rows, "logits")  # raises it again, now with the number of the row among all
+        return laws
+
+    def _warped(self, rows: Array, kind: RowKind, out: Array | None = None) -> Probs:
+        law = self.temperature.laws(rows, kind, out)
         for keep in self.filters:
-            law = normalise(keep(law))
+            law = normalise(keep(law), out)
+        return law
+
+    def _penalised(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> Probs:
+        if texts is None or len(texts) != len(rows):
+            raise ContractError(f"penalties need the text before each of the {len(rows)} rows")
+        law = Temperature().laws(rows, kind)
+        for penalty in self.penalties:
+            law = normalise(penalty.reweigh(law, texts))
         return law
 
 

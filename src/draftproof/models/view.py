@@ -1,0 +1,56 @@
+"""What each newly read token may look back at, and at which position it stands: a chain, or a tree after a text.
+
+In: how many tokens, and whose child each is. Out: positions, and -inf where a token must not look.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from draftproof.models.blocks import Floats
+
+__all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "tree_view"]
+
+LANES = 16
+"""Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
+MOST_ROWS = 64
+"""Rows that are scored at once."""
+_LATER = np.triu(np.full((MOST_ROWS, MOST_ROWS + LANES), -np.inf, np.float32), k=1)
+"""Added to scores: row i of a chunk must not see the positions after its own."""
+
+
+class View(NamedTuple):
+    """The view of n tokens that are read after `base` others."""
+
+    base: int
+    positions: Sequence[int]
+    """(n + 1,) where each stands in its own text; one more, since a row may be scored in company of an idle one."""
+    hidden: Floats | None
+    """(n + 1, n + 1 + LANES) added to the scores of the new tokens among themselves; None for a chain."""
+
+    def of_rows(self, first: int, rows: int, end: int) -> tuple[int, Floats]:
+        """Return where the mask of cache slots first .. first + rows - 1 begins, and the mask up to slot `end`."""
+        if self.hidden is None:
+            return first, _LATER[:rows, : end - first]
+        return self.base, self.hidden[first - self.base : first - self.base + rows, : end - self.base]
+
+
+def chain_view(base: int, count: int) -> View:
+    """Return the view of tokens that follow one another."""
+    return View(base, range(base, base + count + 1), None)
+
+
+def tree_view(base: int, count: int, parents: Sequence[int]) -> View:
+    """Return the view of `count` tokens, the last len(parents) of them a tree (see `Model.extend`)."""
+    trunk = count - len(parents)
+    hidden = np.full((count + 1, count + 1 + LANES), -np.inf, np.float32)
+    hidden[:trunk, :trunk] = np.triu(hidden[:trunk, :trunk], k=1)
+    positions = list(range(base, base + trunk))
+    for node, parent in enumerate(parents):
+        own = trunk + node
+        hidden[own] = hidden[trunk + parent]
+        hidden[own, own] = 0
+        positions.append(positions[trunk + parent] + 1)
+    hidden[count] = 0
+    return View(base, [*positions, positions[-1]], hidden)
