@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["SCHEMA", "Conclusion", "Finding", "Measurement", "PassRecord", "Trace"]
 
-SCHEMA = 1
+SCHEMA = 2
 """Goes up when a field changes its meaning."""
 
 
@@ -18,6 +18,8 @@ class Conclusion(StrEnum):
 
     LOSSLESS = "LOSSLESS"
     LOSSY = "LOSSY"
+    WASTEFUL = "WASTEFUL"
+    """The law is kept, but fewer drafted tokens than the rule could keep."""
     UNDECIDED = "UNDECIDED"
 
 
@@ -31,6 +33,10 @@ class Finding:
     max_deviation: float | None
     """Largest distance from the target's law, in probability; None if nothing was compared."""
     reason: str
+    total_variation: float | None = None
+    """Half the summed distance from the target's law, where the whole law is known."""
+    where: str | None = None
+    """Where the difference first shows."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON object."""
@@ -60,13 +66,10 @@ class PassRecord:
     accepted: int
     """0..K, as the rule decided, before the text was cut at a stop."""
     emitted: tuple[int, ...]
-    overlaps: tuple[float, ...]
-    """sum min(p, q) at each drafted position."""
-
-    @property
-    def tested(self) -> int:
-        """How many drafted tokens the rule came to: the accepted ones and the first rejected one."""
-        return min(self.accepted + 1, len(self.drafted))
+    bonus: bool
+    """Whether the last token followed the end of what was drafted, instead of replacing a rejected draft."""
+    expected_accepted: float | None
+    """The rule's unbiased estimate of `accepted`; None if it has none."""
 
 
 @dataclass(frozen=True)
@@ -100,21 +103,17 @@ class Trace:
         return sum(record.accepted for record in self.passes)
 
     @property
-    def num_tested_tokens(self) -> int:
-        """Drafted tokens that the rule came to."""
-        return sum(record.tested for record in self.passes)
-
-    @property
     def acceptance_rate(self) -> float | None:
         """Accepted / drafted; None if nothing was drafted."""
         return self.num_accepted_tokens / self.num_draft_tokens if self.num_draft_tokens else None
 
     @property
     def expected_acceptance(self) -> float | None:
-        """What `acceptance_rate` is expected to be: sum min(p, q) over the tested positions / drafted."""
-        if not self.num_draft_tokens:
+        """What `acceptance_rate` is expected to be, from the laws; None if nothing was drafted or the rule cannot say."""
+        expected = [record.expected_accepted for record in self.passes]
+        if not self.num_draft_tokens or None in expected:
             return None
-        return sum(sum(record.overlaps[: record.tested]) for record in self.passes) / self.num_draft_tokens
+        return sum(filter(None, expected)) / self.num_draft_tokens
 
     @property
     def mean_acceptance_length(self) -> float:

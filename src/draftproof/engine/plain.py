@@ -23,7 +23,7 @@ def decode(model: Model, pipeline: Pipeline, prompt: Sequence[int], stop: Stop, 
     tokens = list(prompt)
     while (room := stop.room(len(prompt), len(tokens))) > 0:
         rows = model.extend(tokens[model.length :], rows=1)
-        law = pipeline.laws(rows, model.row_kind)[0]
+        law = pipeline.laws(rows, model.row_kind, [tokens])[0]
         token = int(pick(law, noise.uniforms(Purpose.FINAL, len(tokens), 1)[0, ...]))
         tokens.append(token)
         yield token

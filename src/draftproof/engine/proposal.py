@@ -1,19 +1,21 @@
-"""A drafted block and the laws it was drawn from, inseparable.
+"""Drafted tokens and the laws they were drawn from, inseparable: a chain, or a tree.
 
-In: a drafter, a context, uniforms. Out: a `Proposal`. There is no other way to make one: "the q in the test is not the
-law the token was drawn from" is the commonest loss of exactness in public engines, so it cannot be written down here.
+In: a drafter, a context, a rule that draws, random numbers. Out: a `Proposal`. There is no other way to make one: "the
+q in the test is not the law the token was drawn from" is the commonest loss of exactness in public engines, so it
+cannot be written down here.
 """
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Self
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.drafters.base import Drafter
 from draftproof.errors import ContractError
-from draftproof.rules.base import pick
-from draftproof.types import Noise, Probs, Purpose
+from draftproof.rules.base import Place, Rule
+from draftproof.types import Array, Draws, Probs, Tokens, Tree
 
 __all__ = ["Proposal"]
 
@@ -22,29 +24,99 @@ _DRAWN = object()
 
 @dataclass(frozen=True)
 class Proposal:
-    """K drafted tokens and the (K, V) laws they were drawn from; laws is None when K is 0."""
+    """N drafted tokens and the laws they were drawn from.
 
-    tokens: tuple[int, ...]
+    Args:
+        tree: the tokens and how they follow each other.
+        laws: rows as in `Tree`, zeros at leaves, none after the last inner node: for a chain of K tokens (K, V). None
+            when nothing was drafted.
+        context: what the drafter read last.
+    """
+
+    tree: Tree
     laws: Probs | None
+    context: tuple[int, ...]
     made_by: InitVar[object] = None
 
     def __post_init__(self, made_by: object) -> None:
         if made_by is not _DRAWN:
             raise ContractError("a Proposal is made by Proposal.draw only, from the laws its tokens are drawn from")
 
-    @classmethod
-    def draw(cls, drafter: Drafter, context: Sequence[int], length: int, noise: Noise) -> Self:
-        """Ask `drafter` for up to `length` laws, drawing a token from each before asking for the next.
+    @property
+    def is_chain(self) -> bool:
+        """Whether every token follows the one drafted before it."""
+        return self.tree.parents == tuple(range(-1, len(self.tree.tokens) - 1))
 
-        Uniforms consumed: one DRAFT uniform a position, keyed by the pass start len(context).
+    @property
+    def chain(self) -> Array:
+        """The tokens (N,) of a chain, for the rules that take one."""
+        return np.asarray(self.tree.tokens, dtype=np.int64)
+
+    def prefixes(self, context: Sequence[int]) -> list[list[int]]:
+        """Return the text before each of the N + 1 rows: `context` and the drafted tokens that lead there."""
+        found = [list(context)]
+        for token, parent in zip(*self.tree, strict=True):
+            found.append([*found[parent + 1], token])
+        return found
+
+    @classmethod
+    def draw(cls, drafter: Drafter, context: Sequence[int], widths: Sequence[int], rule: Rule, draws: Draws) -> Self:
+        """Draft a tree whose nodes at depth d have widths[d] children, fewer where drafter or rule propose fewer.
+
+        A branch is followed to its end before the next is begun. Uniforms consumed: those of `rule.children`.
         """
-        text, laws = list(context), []
-        uniforms = noise.uniforms(Purpose.DRAFT, len(context), length)
-        for i in range(length):
-            law = drafter.law(text)
-            if law is None:
-                break
-            laws.append(law)
-            text.append(int(pick(law, uniforms[i, ...])))
-        tokens = tuple(text[len(context) :])
-        return cls(tokens, array_namespace(*laws).stack(laws) if laws else None, _DRAWN)
+        growing = _Growing(drafter, rule, draws, widths, tuple(context), len(context))
+        growing.grow(-1, list(context))
+        tree = Tree(tuple(growing.tokens), tuple(growing.parents))
+        return cls(tree, growing.stacked(), growing.read, _DRAWN)
+
+
+@dataclass
+class _Growing:
+    """A tree in the making."""
+
+    drafter: Drafter
+    rule: Rule
+    draws: Draws
+    widths: Sequence[int]
+    read: tuple[int, ...]
+    start: int
+    tokens: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    laws: dict[int, Probs] = field(default_factory=dict)
+
+    def grow(self, node: int, text: list[int]) -> None:
+        """Draft the children of `node`, to which `text` leads, and then theirs."""
+        depth = len(text) - self.start
+        if depth >= len(self.widths) or (law := self._law(text)) is None:
+            return
+        first = len(self.tokens)
+        place = Place(self.draws, node + 1, depth, tuple(range(first, first + self.widths[depth])))
+        drafted = self.rule.children(law, place)
+        self.laws[node + 1] = law
+        self.tokens += drafted
+        self.parents += [node] * len(drafted)
+        for child, token in enumerate(drafted, first):
+            self.grow(child, [*text, token])
+
+    def _law(self, text: list[int]) -> Probs | None:
+        shared = common_length(text, self.read)
+        if shared < len(self.read):
+            self.drafter.rewind(shared)
+        self.read = tuple(text)
+        return self.drafter.law(text)
+
+    def stacked(self) -> Probs | None:
+        """Return the laws as rows; zeros where nothing was drafted."""
+        if not self.laws:
+            return None
+        nothing = self.laws[0] * 0
+        return array_namespace(nothing).stack([self.laws.get(row, nothing) for row in range(max(self.laws) + 1)])
+
+
+def common_length(one: Tokens, other: Tokens) -> int:
+    """Return how many tokens two texts begin with together."""
+    shared = min(len(one), len(other))
+    if tuple(one[:shared]) == tuple(other[:shared]):
+        return shared
+    return next(i for i in range(shared) if one[i] != other[i])
