@@ -1,19 +1,44 @@
-"""The exact witness of one pass: the shipped rule, run in Fractions over every value of its uniforms.
+"""The exact witness of one pass: the shipped rule in the shipped loop, in Fractions, over all its random numbers.
 
-In: a rule and small rational laws. Out: the exact emitted law, compared with == . It must never approximate.
+In: a rule or an assembled engine, and small rational laws. Out: the exact emitted law, compared with == . It must never
+approximate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
+from draftproof.drafters.model import ModelDrafter
+from draftproof.engine.length import FixedLength
+from draftproof.engine.loop import Engine
+from draftproof.engine.stop import Stop
+from draftproof.models.table import TableModel
 from draftproof.records import Conclusion, Finding
-from draftproof.rules.base import Rule, pick
-from draftproof.types import Array, Noise, Purpose
+from draftproof.rules.base import Rule
+from draftproof.types import Array, Noise
+from draftproof.warpers.pipeline import Pipeline
+from draftproof.witness.base import Decoder, Subject, as_shipped
 from draftproof.witness.forking import exact_law
 
-__all__ = ["check_rule", "first_token_law", "pass_law", "rationals"]
+__all__ = ["PAIRS", "Exact", "check_rule", "expected_tokens", "first_token_law", "pass_law", "rationals", "total_variation"]
+
+TextLaw = dict[tuple[int, ...], Fraction]
+
+PAIRS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "overlapping laws": (["1/2", "3/10", "1/5"], ["1/5", "3/10", "1/2"]),
+    "another overlap": (["1/10", "3/5", "3/10"], ["1/2", "3/10", "1/5"]),
+    "an unlike draft": (["1/2", "1/8", "3/8"], ["1/9", "2/3", "2/9"]),
+    "laws with zeros": (["1/3", "0", "1/2", "1/6", "0"], ["0", "1/6", "1/3", "0", "1/2"]),
+    "disjoint laws": (["1/4", "3/4", "0", "0"], ["0", "0", "2/3", "1/3"]),
+    "equal laws": (["1/2", "1/3", "1/6"], ["1/2", "1/3", "1/6"]),
+    "greedy target": (["0", "1", "0"], ["1/4", "1/4", "1/2"]),
+    "greedy draft": (["1/2", "1/4", "1/4"], ["0", "1", "0"]),
+    "four tokens": (["1/10", "1/5", "3/10", "2/5"], ["2/5", "3/10", "1/5", "1/10"]),
+}
+"""Pairs (p, q) that between them show every fault of a single position that is known."""
+_PROMPT = (0,)
 
 
 def rationals(rows: Sequence[Sequence[str | int | Fraction]]) -> Array:
@@ -21,35 +46,76 @@ def rationals(rows: Sequence[Sequence[str | int | Fraction]]) -> Array:
     return np.array([[Fraction(entry) for entry in row] for row in rows], dtype=object)
 
 
-def pass_law(rule: Rule, target: Array, draft: Array) -> dict[tuple[int, ...], Fraction]:
-    """Return the exact law of what one pass emits when row i of both laws does not depend on the drafted tokens.
+def pass_law(
+    rule: Rule,
+    target: Array,
+    draft: Array,
+    branching: tuple[int, ...] = (),
+    assemble: Callable[[Engine], Decoder] = as_shipped,
+) -> TextLaw:
+    """Return the exact law of what one pass emits when a row depends on nothing but its depth.
 
     Args:
         rule: the shipped rule.
-        target: (K + 1, V) Fractions.
+        target: (K + 1, V) Fractions, row i for the position after i drafted tokens.
         draft: (K, V) Fractions.
+        branching: for a tree rule, how many tokens are drafted at each depth.
+        assemble: see `Subject`.
     """
+    models = [TableModel(lambda text, laws=laws: laws[len(text) - 1], laws.shape[-1]) for laws in (target, draft)]
+    honest = Engine(models[0], ModelDrafter(models[1]), rule, Pipeline(), FixedLength(len(draft)), branching)
+    engine, stop = assemble(honest), Stop(len(target))
 
     def program(noise: Noise) -> tuple[int, ...]:
-        uniforms = noise.uniforms(Purpose.DRAFT, 0, len(draft))
-        tokens = np.array([pick(row, uniforms[i, ...]) for i, row in enumerate(draft)], dtype=np.int64)
-        accept = noise.uniforms(Purpose.ACCEPT, 0, len(draft))
-        final = noise.uniforms(Purpose.FINAL, 0, 1)[0, ...]
-        verdict = rule.verify(target, draft, tokens, accept, final)
-        return (*tokens[: int(verdict.accepted)].tolist(), int(verdict.token))
+        return next(engine.decode(_PROMPT, stop, noise)).emitted
 
     return exact_law(program)
 
 
-def first_token_law(rule: Rule, p: Array, q: Array) -> list[Fraction]:
-    """Return the exact law (V,) of the first token that a pass with one drafted token emits, p and q being (V,)."""
-    law = pass_law(rule, np.stack([p, p]), q[None])
+def first_token_law(
+    rule: Rule, p: Array, q: Array, branching: tuple[int, ...] = (), assemble: Callable[[Engine], Decoder] = as_shipped
+) -> list[Fraction]:
+    """Return the exact law (V,) of the first token of a pass that drafts one token deep, p and q being (V,)."""
+    law = pass_law(rule, np.stack([p, p]), q[None], branching, assemble)
     return [sum((chance for emitted, chance in law.items() if emitted[0] == x), Fraction(0)) for x in range(len(p))]
+
+
+def expected_tokens(law: TextLaw) -> Fraction:
+    """Return the exact mean number of tokens of a law over texts."""
+    return sum((len(text) * chance for text, chance in law.items()), Fraction(0))
+
+
+def total_variation(one: TextLaw, other: TextLaw) -> Fraction:
+    """Return half the summed distance of two laws over texts."""
+    nothing = Fraction(0)
+    return sum((abs(one.get(text, nothing) - other.get(text, nothing)) for text in {*one, *other}), nothing) / 2
+
+
+class Exact:
+    """See `Witness`: the law of the first token of a pass, one finding for each pair of laws."""
+
+    name: ClassVar[str] = "exact"
+
+    def __init__(self, pairs: Mapping[str, tuple[Sequence[str], Sequence[str]]] = PAIRS) -> None:
+        self.pairs = dict(pairs)
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`."""
+        for name, pair in self.pairs.items():
+            p, q = rationals(pair)
+            law = first_token_law(subject.rule, p, q, subject.branching, subject.assemble)
+            yield _finding(f"{subject.name}, {name}", law, p)
 
 
 def check_rule(rule: Rule, p: Array, q: Array, subject: str) -> Finding:
     """Return the finding on one pair of rational laws (V,)."""
-    largest = max(abs(emitted - wanted) for emitted, wanted in zip(first_token_law(rule, p, q), p, strict=True))
-    if largest == 0:
-        return Finding("exact", subject, Conclusion.LOSSLESS, 0.0, "equal in rational arithmetic")
-    return Finding("exact", subject, Conclusion.LOSSY, float(largest), f"differs from p by {largest}")
+    return _finding(subject, first_token_law(rule, p, q), p)
+
+
+def _finding(subject: str, emitted: list[Fraction], p: Array) -> Finding:
+    gaps = [abs(chance - wanted) for chance, wanted in zip(emitted, p, strict=True)]
+    if not any(gaps):
+        return Finding(Exact.name, subject, Conclusion.LOSSLESS, 0.0, "equal in rational arithmetic", 0.0)
+    distance, where = sum(gaps) / 2, f"id {gaps.index(max(gaps))}"
+    reason = f"the law of the first token differs from p by {max(gaps)} at {where}, total variation {distance}"
+    return Finding(Exact.name, subject, Conclusion.LOSSY, float(max(gaps)), reason, float(distance), where)

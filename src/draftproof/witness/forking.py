@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from draftproof.types import Purpose, Uniform
+from draftproof.types import Array, Purpose, Uniform
+from draftproof.witness.simplex import Contestant, Race
 
 __all__ = ["ForkingNoise", "exact_law"]
 
@@ -27,13 +28,21 @@ class ForkingNoise:
         self.taken = 0
         self.probability = Fraction(1)
         self._unknowns: dict[tuple[int, int, int], _Unknown] = {}
+        self._races: dict[int, Race] = {}
 
-    def uniforms(self, purpose: Purpose, start: int, count: int) -> Uniform:
+    def uniforms(self, purpose: Purpose, start: int, count: int, first: int = 0) -> Uniform:
         """See `Noise.uniforms`: an object array of unknowns."""
         found = np.empty(count, dtype=object)
         for i in range(count):
-            unknown = self._unknowns.setdefault((purpose, start, start + i), _Unknown(self))
+            unknown = self._unknowns.setdefault((purpose, start, first + i), _Unknown(self))
             found[i] = _Scaled(unknown, Fraction(1))
+        return found
+
+    def exponentials(self, position: int, vocab_size: int) -> Array:
+        """See `Noise.exponentials`: an object array of finishing times of which only the order can be asked."""
+        race = self._races.setdefault(position, Race(vocab_size, self.split))
+        found = np.empty(vocab_size, dtype=object)
+        found[:] = [Contestant(race, token) for token in range(vocab_size)]
         return found
 
     def split(self, below: Fraction) -> bool:
@@ -90,7 +99,7 @@ class _Scaled:
     def __lt__(self, other: Fraction) -> bool:
         if self.scale == 0:
             return other > 0
-        return self.unknown.is_below(Fraction(other) / self.scale)
+        return self.unknown.is_below(other / self.scale)
 
     def __ge__(self, other: Fraction) -> bool:
         return not self < other

@@ -4,8 +4,9 @@ In: a rule and laws, given, seeded, or live from the passes of an engine. Out: f
 own: the emitted law comes from the rule that is examined.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,18 +14,21 @@ from draftproof.engine.loop import Pass
 from draftproof.noise import PhiloxNoise
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
-from draftproof.types import Probs, Purpose
+from draftproof.types import Array, Probs, Purpose, Tree
+from draftproof.witness.base import Subject
+from draftproof.witness.tables import WORLDS
 
-__all__ = ["TOLERANCE", "Certificate", "check_pair", "check_seeded_pairs", "seeded_pairs"]
+__all__ = ["TOLERANCE", "Certificate", "Identity", "check_pair", "check_seeded_pairs", "seeded_pairs"]
 
 TOLERANCE = 1e-12
 """The figure of the source. Rounding stays below V * 2**-53 (1e-13 for V = 1,000); any tamper of use is far above."""
 PAIRS, PAIR_VOCABULARY = 8, 6
 
 
-def deviation(rule: Rule, p: Probs, q: Probs) -> float:
-    """Return the largest |P_emit - p| over rows p, q (..., V); infinity if P_emit is not even finite."""
-    largest = float(np.max(np.abs(rule.emitted_law(p, q) - p)))
+def deviation(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree) -> float:
+    """Return the largest distance between what `rule` emits and must emit in a pass; infinity if it is not finite."""
+    emitted, wanted = rule.identity(target, draft, drafted)
+    largest = float(np.max(np.abs(emitted - wanted)))
     return largest if np.isfinite(largest) else float("inf")
 
 
@@ -34,14 +38,16 @@ def seeded_pairs() -> list[tuple[Probs, Probs]]:
 
 
 def check_pair(rule: Rule, p: Probs, q: Probs, subject: str) -> Finding:
-    """Return the finding on one pair of laws (V,)."""
-    return _finding(subject, deviation(rule, p, q), 1)
+    """Return the finding on one pair of laws (V,): one position, whichever token was drafted there."""
+    tokens = [token for token in range(len(q)) if q[token] > 0]
+    largest = max(deviation(rule, np.stack([p, p]), q[None], _drafted(rule, token)) for token in tokens)
+    return _finding(subject, largest, 1)
 
 
-def check_seeded_pairs(rule: Rule) -> Iterable[Finding]:
-    """Return a finding for each of the eight seeded pairs."""
+def check_seeded_pairs(rule: Rule, about: str | None = None) -> Iterator[Finding]:
+    """Yield a finding for each of the eight seeded pairs."""
     for seed, (p, q) in enumerate(seeded_pairs()):
-        yield check_pair(rule, p, q, f"{rule.name} rule, seeded pair {seed}")
+        yield check_pair(rule, p, q, f"{about or rule.name}, seeded pair {seed}")
 
 
 @dataclass
@@ -53,11 +59,9 @@ class Certificate:
     max_deviation: float = 0.0
 
     def add(self, done: Pass) -> None:
-        """Check the K drafted positions of a pass and its bonus row (where q is zero, so P_emit is the row itself)."""
-        bonus = done.target[-1:]
-        for p, q in ((done.target[:-1], done.draft), (bonus, np.zeros_like(bonus))):
-            if len(p):
-                self.max_deviation = max(self.max_deviation, deviation(self.rule, p, q))
+        """Check every place of a pass: a chain's K drafted positions and its bonus row, a tree's nodes."""
+        drafted = done.proposal.tree if self.rule.branches else done.proposal.chain
+        self.max_deviation = max(self.max_deviation, deviation(self.rule, done.target, done.draft, drafted))
         self.positions += len(done.target)
 
     def finding(self, subject: str) -> Finding:
@@ -79,3 +83,19 @@ def _law(seed: int, sequence: int) -> Probs:
     """Return a law (V,) uniform on the simplex: normalised exponentials of addressed uniforms."""
     exponentials = -np.log1p(-PhiloxNoise(seed, sequence).uniforms(Purpose.DRAFT, 0, PAIR_VOCABULARY))
     return exponentials / exponentials.sum()
+
+
+def _drafted(rule: Rule, token: int) -> Array | Tree:
+    return Tree((token,), (-1,)) if rule.branches else np.array([token])
+
+
+class Identity:
+    """See `Witness`: the identity of the rule on the eight seeded pairs."""
+
+    name: ClassVar[str] = "identity"
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`; nothing if the engine shows no rule."""
+        rule = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        if rule is not None:
+            yield from check_seeded_pairs(rule, subject.name)

@@ -1,0 +1,20 @@
+"""All witnesses, in the order in which a fault is found soonest. In: runs on real models, if any. Out: the witnesses."""
+
+from collections.abc import Sequence
+
+from draftproof.witness.base import Witness
+from draftproof.witness.exact import Exact
+from draftproof.witness.greedy import Greedy
+from draftproof.witness.identity import Identity
+from draftproof.witness.oracles import Oracles
+from draftproof.witness.replay import Replay, Report
+from draftproof.witness.rescoring import Run
+from draftproof.witness.rows import Rows
+from draftproof.witness.sequence import Sequence as SequenceWitness
+
+__all__ = ["battery"]
+
+
+def battery(runs: Sequence[Run] = ()) -> tuple[Witness, ...]:
+    """Return every witness; `replay`, `report` and `greedy` also look at `runs`, generations of real models."""
+    return (Identity(), Exact(), SequenceWitness(), Oracles(), Rows(), Replay(runs), Report(runs), Greedy(runs))

@@ -1,0 +1,80 @@
+"""The greedy witness: at temperature 0 every token must be the best of plain decoding, unless rounding made a tie.
+
+In: runs at temperature 0 of an assembled engine on a real model. Out: findings. A divergence counts as a tie flip only if
+the plain model's gap at that place is within the rounding that this machine shows on this text; otherwise it is LOSSY.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from draftproof.drafters.model import ModelDrafter
+from draftproof.engine import plain
+from draftproof.engine.loop import Engine
+from draftproof.noise import PhiloxNoise
+from draftproof.records import Conclusion, Finding
+from draftproof.warpers.pipeline import Pipeline
+from draftproof.warpers.temperature import Temperature
+from draftproof.witness.base import Subject
+from draftproof.witness.rescoring import Run, score_gap
+
+__all__ = ["Greedy", "at_temperature_zero"]
+
+GREEDY = Pipeline(Temperature(0))
+
+
+def at_temperature_zero(engine: Engine) -> Engine:
+    """Return the engine with a greedy target and, where the drafter is a model, a greedy draft."""
+    drafter = engine.drafter
+    if isinstance(drafter, ModelDrafter):
+        drafter = replace(drafter, pipeline=GREEDY)
+    return replace(engine, pipeline=GREEDY, drafter=drafter)
+
+
+class Greedy:
+    """See `Witness`: one finding for each run.
+
+    Args:
+        runs: generations to examine; their temperature is set to 0.
+    """
+
+    name: ClassVar[str] = "greedy"
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self.runs = [replace(run, engine=at_temperature_zero(run.engine)) for run in runs]
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`."""
+        for run in self.runs:
+            emitted = [token for done in run.passes(subject, run.seeds[0]) for token in done.emitted]
+            yield self._judge(f"{subject.name}, {run.name}", run, emitted)
+
+    def _judge(self, about: str, run: Run, emitted: list[int]) -> Finding:
+        engine = run.engine
+        wanted = list(plain.decode(engine.target, engine.pipeline, run.prompt, run.stop, PhiloxNoise(0)))
+        if emitted == wanted:
+            reason = f"the text of {len(wanted)} tokens is that of plain decoding"
+            return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
+        shared = next((i for i, (a, b) in enumerate(zip(emitted, wanted, strict=False)) if a != b), None)
+        if shared is None:
+            where = f"token {min(len(emitted), len(wanted)) + 1}"
+            reason = f"the text has {len(emitted)} tokens, plain decoding emits {len(wanted)}"
+            return Finding(self.name, about, Conclusion.LOSSY, None, reason, None, where)
+        return self._divergence(about, run, emitted)
+
+    def _divergence(self, about: str, run: Run, emitted: list[int]) -> Finding:
+        """Read the emitted text with the plain model, token by token: each must be its best, or level with it."""
+        text = [*run.prompt, *emitted]
+        rounding = 2 * score_gap(run.engine, text[:-1], len(emitted))
+        model = run.engine.target.fresh()
+        scores = np.concatenate([model.extend([token], 1) for token in text[:-1]])[-len(emitted) :]
+        gaps = [float(np.max(row) - row[token]) for row, token in zip(scores, emitted, strict=True)]
+        worst = max(gaps)
+        if worst <= rounding:
+            reason = f"tie flips only: no token is more than {worst:.2g} below the best, rounding here is {rounding:.2g}"
+            return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
+        at = next(i for i, gap in enumerate(gaps) if gap > rounding)
+        reason = f"token {at + 1} is {gaps[at]:.3g} below the plain model's best; rounding here is {rounding:.2g}"
+        return Finding(self.name, about, Conclusion.LOSSY, 1.0, reason, None, f"token {at + 1}")

@@ -1,0 +1,75 @@
+"""The batch witness: a rule that decides many rows at once must decide each as if it were alone.
+
+In: an assembled engine. Out: a finding. Rows that leak into each other are invisible to all who look at single texts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from draftproof.noise import PassNoise, PhiloxNoise
+from draftproof.records import Conclusion, Finding
+from draftproof.rules.base import Place, Rule
+from draftproof.types import Array, Draws, Purpose, Uniform
+from draftproof.witness.base import Subject
+from draftproof.witness.tables import WORLDS
+
+__all__ = ["BatchDraws", "Rows"]
+
+BATCHES, BATCH, BLOCK, VOCABULARY = 60, 4, 3, 5
+
+
+@dataclass(frozen=True)
+class BatchDraws:
+    """The random numbers of several passes, stacked: see `Draws`."""
+
+    rows: tuple[Draws, ...]
+
+    def uniforms(self, purpose: Purpose, count: int, first: int = 0) -> Uniform:
+        """See `Draws.uniforms`: (B, count)."""
+        return np.stack([row.uniforms(purpose, count, first) for row in self.rows])
+
+    def exponentials(self, depth: int, vocab_size: int) -> Array:
+        """See `Draws.exponentials`: (B, V)."""
+        return np.stack([row.exponentials(depth, vocab_size) for row in self.rows])
+
+
+class Rows:
+    """See `Witness`: one finding, over random batches of laws and blocks; only for rules of chains."""
+
+    name: ClassVar[str] = "rows"
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`."""
+        rule = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        if rule is None or rule.branches:
+            return
+        for seed in range(BATCHES):
+            if (row := _differing_row(rule, seed)) is not None:
+                reason = f"in batch {seed} row {row} is decided otherwise than alone"
+                yield Finding(self.name, subject.name, Conclusion.LOSSY, None, reason, None, f"row {row}")
+                return
+        reason = f"{BATCHES} batches of {BATCH}: every row is decided as if it were alone"
+        yield Finding(self.name, subject.name, Conclusion.LOSSLESS, 0.0, reason)
+
+
+def _differing_row(rule: Rule, seed: int) -> int | None:
+    """Verify a batch and its rows one by one; return the first row that differs."""
+    noise = np.random.default_rng(seed)
+    target = noise.dirichlet(np.ones(VOCABULARY), (BATCH, BLOCK + 1))
+    draft = 0.7 * target[:, :-1] + 0.3 * noise.dirichlet(np.ones(VOCABULARY), (BATCH, BLOCK))
+    draws = [PassNoise(PhiloxNoise(seed, row), 0) for row in range(BATCH)]
+    tokens = np.array(
+        [
+            [rule.children(law, Place(own, i, i, (i,)))[0] for i, law in enumerate(laws)]
+            for own, laws in zip(draws, draft, strict=True)
+        ]
+    )
+    together = rule.verify(target, draft, tokens, BatchDraws(tuple(draws)))
+    for row, own in enumerate(draws):
+        alone = rule.verify(target[row], draft[row], tokens[row], own)
+        if (int(together.accepted[row]), int(together.token[row])) != (int(alone.accepted), int(alone.token)):
+            return row
+    return None

@@ -1,0 +1,96 @@
+"""Small worlds in which every law is a table of fractions: the settings in which whole texts are integrated exactly.
+
+In: nothing. Out: `World`s: a target, a draft, sampling settings, a draft length and where the text stops. Together they
+hold what hides a fault elsewhere: laws that depend on the context, zeros, equal laws, one-hot laws, stops and limits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from draftproof.drafters.model import ModelDrafter
+from draftproof.engine.length import FixedLength
+from draftproof.engine.loop import Engine
+from draftproof.engine.stop import Stop
+from draftproof.models.table import TableModel
+from draftproof.rules.base import Rule
+from draftproof.warpers.frequency import FrequencyPenalty
+from draftproof.warpers.pipeline import Pipeline
+from draftproof.warpers.temperature import Temperature
+from draftproof.warpers.top_k import TopK
+from draftproof.warpers.top_p import TopP
+
+__all__ = ["PROMPT", "WORLDS", "World", "scattered"]
+
+PROMPT = (0,)
+"""One token, since a model reads before it speaks."""
+
+LawOf = Callable[[tuple[int, ...]], Sequence[Fraction]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A setting: everything that an engine needs but its rule."""
+
+    name: str
+    target: LawOf
+    draft: LawOf
+    vocab_size: int
+    num_speculative_tokens: int
+    stop: Stop
+    pipeline: Pipeline = Pipeline()
+
+    def engine(self, rule: Rule, branching: tuple[int, ...] = ()) -> Engine:
+        """Return the honest engine of this world."""
+        target, draft = (TableModel(law_of, self.vocab_size) for law_of in (self.target, self.draft))
+        drafter, length = ModelDrafter(draft, self.pipeline), FixedLength(self.num_speculative_tokens)
+        return Engine(target, drafter, rule, self.pipeline, length, branching)
+
+
+def scattered(seed: int, vocab_size: int, *, zeros: bool, order: int | None = None) -> LawOf:
+    """Return laws of small integer weights that depend on the context, or on its last `order` tokens.
+
+    Args:
+        seed: another seed, other laws.
+        vocab_size: V.
+        zeros: whether about a third of the weights is 0.
+        order: how many tokens back a law looks; all of them if not given.
+    """
+
+    def law_of(context: tuple[int, ...]) -> list[Fraction]:
+        seen = context if order is None else context[-order:]
+        state = seed
+        weights: list[int] = []
+        for token in (*seen, *range(vocab_size)):
+            state = (state * 131 + token * 7 + 17) % 10007
+            weights.append(max(0, state % 7 - 2) if zeros else state % 7 + 1)
+        weights = weights[-vocab_size:]
+        weights[len(seen) % vocab_size] += int(zeros)
+        return [Fraction(weight, sum(weights)) for weight in weights]
+
+    return law_of
+
+
+def _fixed(*weights: int) -> LawOf:
+    return lambda context: [Fraction(weight, sum(weights)) for weight in weights]
+
+
+_P, _Q = scattered(1, 3, zeros=False), scattered(2, 3, zeros=False)
+_P0, _Q0 = scattered(3, 3, zeros=True), scattered(5, 3, zeros=True)
+_P2, _Q2 = scattered(6, 2, zeros=False), scattered(7, 2, zeros=False)
+_SHORT = Stop(3)
+
+WORLDS = (
+    World("two tables", _P, _Q, 3, 2, _SHORT),
+    World("laws with zeros", _P0, _Q0, 3, 2, _SHORT),
+    World("a stop inside a block", _P2, _Q2, 2, 2, Stop(4, tokens=frozenset({1}))),
+    World("one draft a pass, many passes", _P2, _Q2, 2, 1, Stop(4)),
+    World("deep blocks", scattered(8, 2, zeros=False), scattered(9, 2, zeros=False), 2, 3, Stop(4)),
+    World("draft equal to target", _P, _P, 3, 2, _SHORT),
+    World("greedy", _P, _Q, 3, 2, _SHORT, Pipeline(Temperature(0))),
+    World("top-k", _P, _Q, 3, 2, _SHORT, Pipeline(filters=(TopK(2),))),
+    World("temperature 1/2 and top-p", _P, _Q, 3, 2, _SHORT, Pipeline(Temperature(Fraction(1, 2)), (TopP(Fraction(3, 4)),))),
+    World("repetition penalised", _P2, _Q2, 2, 2, _SHORT, Pipeline(penalties=(FrequencyPenalty(Fraction(1, 2), 1),))),
+    World("a full context", _P2, _Q2, 2, 2, Stop(50, context_limit=len(PROMPT) + 3)),
+    World("an unlike draft", _fixed(4, 1, 3), _fixed(1, 6, 2), 3, 2, _SHORT),
+)
