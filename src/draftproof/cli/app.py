@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from draftproof.cli.attack import attack
 from draftproof.cli.generate import INTERRUPTED, generate
 from draftproof.cli.prove import prove
 from draftproof.errors import DraftproofError, UsageError
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(generate)
 app.command()(prove)
+app.command()(attack)
 
 
 @app.callback(invoke_without_command=True)

@@ -15,6 +15,7 @@ from draftproof.engine.loop import Pass
 from draftproof.engine.trace import follow
 from draftproof.models.catalogue import SPECS
 from draftproof.records import Trace
+from draftproof.rules.catalogue import RULES
 from draftproof.witness.identity import Certificate
 
 __all__ = ["INTERRUPTED", "generate"]
@@ -59,6 +60,10 @@ def generate(
         int, typer.Option(parser=whole, metavar="S", help="Same seed, same settings, same text.")
     ] = DEFAULT.seed,
     no_speculation: Annotated[bool, typer.Option("--no-speculation", help="Draft nothing.")] = False,
+    rule: Annotated[str, typer.Option(metavar="NAME", help=f"How drafts are tested: {', '.join(RULES)}.")] = DEFAULT.rule,
+    tree: Annotated[
+        str, typer.Option(metavar="WIDTHS", help="Draft a tree: how many tokens after each node, as 3,2,1.")
+    ] = DEFAULT.tree,
     certify: Annotated[
         Certify, typer.Option(help="Check P_emit = p at every position, or not at all.")
     ] = Certify.EVERY,
@@ -66,7 +71,7 @@ def generate(
 ) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
     warpers = temperature, top_k, top_p
-    options = Options(prompt, target, drafter, num_speculative_tokens, max_tokens, *warpers, seed, no_speculation)
+    options = Options(prompt, target, drafter, num_speculative_tokens, max_tokens, *warpers, seed, no_speculation, rule, tree)
     trace = _stream(prepare(options), certify, as_json)
     return INTERRUPTED if trace.finish_reason == "interrupted" else 0
 

@@ -21,6 +21,7 @@ ACCEPTED, RESIDUAL, BONUS = "green", "bold underline yellow", "bold magenta"
 VERDICT_STYLES = {
     Conclusion.LOSSLESS: "bold green",
     Conclusion.LOSSY: "bold red",
+    Conclusion.WASTEFUL: "yellow",
     Conclusion.UNDECIDED: "bold yellow",
 }
 
@@ -50,7 +51,7 @@ class Screen:
     def show(self, done: Pass) -> None:
         """Print what a pass emitted."""
         for i, token in enumerate(done.emitted):
-            style = ACCEPTED if i < done.accepted else BONUS if done.accepted == len(done.drafted) else RESIDUAL
+            style = ACCEPTED if i < len(done.path) else BONUS if done.bonus else RESIDUAL
             piece = self._piece(token)
             self._shown += len(piece)
             self._text.out(piece, style=style if done.drafted else None, end="", highlight=False)
@@ -89,16 +90,14 @@ def _judgement(finding: Finding) -> Text:
 
 
 def _acceptance(trace: Trace) -> str:
-    accepted, drafted, tested = trace.num_accepted_tokens, trace.num_draft_tokens, trace.num_tested_tokens
-    expected = (trace.expected_acceptance or 0.0) * drafted
-    return (
-        f"{accepted / tested:.1%} of the {tested} drafted tokens the rule came to, "
-        f"expected {expected / tested:.1%} (mean sum min(p, q)); {accepted / drafted:.1%} of all {drafted} drafted"
-    )
+    accepted, drafted = trace.num_accepted_tokens, trace.num_draft_tokens
+    expected = trace.expected_acceptance
+    from_laws = "" if expected is None else f", expected from the laws {expected:.1%}"
+    return f"{accepted} of {drafted} drafted tokens = {accepted / drafted:.1%}{from_laws}"
 
 
 def _legend(trace: Trace) -> Text:
-    bonus = sum(1 for record in trace.passes if record.drafted and record.accepted == len(record.drafted))
+    bonus = sum(1 for record in trace.passes if record.drafted and record.bonus)
     return Text.assemble(
         ("accepted draft", ACCEPTED), f" {trace.num_accepted_tokens}   ",
         ("residual", RESIDUAL), f" {trace.num_drafts - bonus}   ",

@@ -15,7 +15,8 @@ from draftproof.errors import UsageError
 from draftproof.models.catalogue import LoadedModel, load, locate
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.noise import PhiloxNoise
-from draftproof.rules.token import TokenRule
+from draftproof.rules.base import Rule
+from draftproof.rules.catalogue import DEFAULT_RULE, TREE_RULES, rule_named
 from draftproof.warpers.pipeline import Pipeline, sampling
 
 __all__ = ["Options", "Run", "prepare"]
@@ -35,6 +36,8 @@ class Options:
     top_p: float = 1.0
     seed: int = 0
     no_speculation: bool = False
+    rule: str = DEFAULT_RULE
+    tree: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ def prepare(options: Options) -> Run:
     """
     pipeline = sampling(options.temperature, options.top_k, options.top_p)
     length, noise = FixedLength(options.num_speculative_tokens), PhiloxNoise(options.seed)
+    rule = rule_named(options.rule)
+    branching = _branching(options, rule)
     stop = Stop(options.max_tokens)
     target = load(options.target, "target")
     model, tokenizer = target
@@ -63,12 +68,32 @@ def prepare(options: Options) -> Run:
     if len(prompt) > model.context_limit:
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
     return Run(
-        Engine(model, _drafter(options, target, pipeline), TokenRule(), pipeline, length),
+        Engine(model, _drafter(options, target, pipeline), rule, pipeline, length, branching),
         tokenizer,
         prompt,
         replace(stop, context_limit=model.context_limit, tokens=tokenizer.eos),
         noise,
     )
+
+
+def _branching(options: Options, rule: Rule) -> tuple[int, ...]:
+    """Return the widths that `tree` writes, "3,2,1"; a tree rule without them gets two branches."""
+    if not options.tree:
+        return (2,) if rule.branches else ()
+    words = options.tree.split(",")
+    if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
+        raise UsageError(f"got {options.tree!r}; allowed are whole numbers from 1 up with commas, such as 3,2,1", "tree")
+    if not rule.branches:
+        raise UsageError(f"got {options.tree!r} with the rule {rule.name!r}; it needs a tree rule: {_TREES}", "tree")
+    if len(words) > options.num_speculative_tokens:
+        raise UsageError(
+            f"got {options.tree!r}, {len(words)} levels, but {options.num_speculative_tokens} speculative tokens: "
+            "a tree is as deep as that number says", "tree",
+        )  # fmt: skip
+    return tuple(map(int, words))
+
+
+_TREES = ", ".join(TREE_RULES)
 
 
 def _drafter(options: Options, target: LoadedModel, pipeline: Pipeline) -> Drafter:

@@ -1,0 +1,72 @@
+"""What `prove` shows: a table of rules and witnesses that fills as findings come, and every objection in full.
+
+In: findings. Out: a progress bar on standard error, a table on standard output.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from draftproof.cli.screen import VERDICT_STYLES
+from draftproof.records import Conclusion, Finding
+
+__all__ = ["FindingsTable", "bar"]
+
+WORST_FIRST = (Conclusion.LOSSY, Conclusion.WASTEFUL, Conclusion.UNDECIDED, Conclusion.LOSSLESS)
+MARKS = {Conclusion.LOSSLESS: "ok", Conclusion.LOSSY: "LOSSY", Conclusion.WASTEFUL: "wasteful", Conclusion.UNDECIDED: "?"}
+
+
+def bar() -> Progress:
+    """Return a progress bar on standard error."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+class FindingsTable:
+    """A row for each rule, a column for each witness, in each cell the verdict and on how many cases it rests."""
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        self._rules = list(rules)
+        self._found: dict[str, list[Finding]] = {}
+
+    @contextmanager
+    def progress(self) -> Iterator[Callable[[str, list[Finding]], None]]:
+        """Show a bar; the function that is given takes a rule and its findings."""
+        with bar() as shown:
+            task = shown.add_task("proving", total=len(self._rules))
+
+            def advance(rule: str, found: list[Finding]) -> None:
+                self._found[rule] = found
+                shown.advance(task)
+
+            yield advance
+
+    def show(self, findings: list[Finding]) -> None:
+        """Print the table, every objection, and what it all amounts to."""
+        console = Console(highlight=False)
+        witnesses = list(dict.fromkeys(finding.witness for finding in findings))
+        table = Table("rule", *witnesses, "max deviation", box=None, header_style="dim")
+        for rule in self._rules:
+            found = self._found.get(rule, [])
+            cells = [_cell([finding for finding in found if finding.witness == witness]) for witness in witnesses]
+            largest = max((finding.max_deviation or 0.0 for finding in found), default=0.0)
+            table.add_row(rule, *cells, f"{largest:.1e}")
+        console.print(table)
+        for finding in findings:
+            if finding.verdict is not Conclusion.LOSSLESS:
+                verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
+                console.print(verdict, f"{finding.witness} on {finding.subject}: {finding.reason}")
+        lossy = sum(finding.verdict is Conclusion.LOSSY for finding in findings)
+        ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text("LOSSLESS in all of", "bold green")
+        console.print(ended, f"{len(findings)} cases; a number is how many cases a verdict rests on")
+
+
+def _cell(findings: list[Finding]) -> Text:
+    if not findings:
+        return Text("-", "dim")
+    worst = next(verdict for verdict in WORST_FIRST if any(finding.verdict is verdict for finding in findings))
+    return Text(f"{MARKS[worst]} {len(findings)}", VERDICT_STYLES[worst])

@@ -1,0 +1,73 @@
+"""The campaign: every tamper against every witness, on all processors.
+
+In: names of tampers, witnesses. Out: scores as they come. Witnesses get to see engines only, never the stories.
+"""
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+
+from draftproof.errors import UsageError
+from draftproof.records import Conclusion, Finding
+from draftproof.redteam.base import Tamper
+from draftproof.redteam.scorecard import Score
+from draftproof.redteam.tampers.catalogue import TAMPERS
+from draftproof.witness.base import Witness, guarded
+from draftproof.witness.battery import battery
+from draftproof.witness.embedded import embedded_run
+
+__all__ = ["campaign", "judge", "tamper_named"]
+
+
+def tamper_named(name: str) -> Tamper:
+    """Return the tamper with that name.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if name not in TAMPERS:
+        raise UsageError(f"got {name!r}; allowed are {', '.join(TAMPERS)}", "tamper")
+    return TAMPERS[name]
+
+
+def judge(tamper: Tamper, witnesses: Iterable[Witness]) -> Score:
+    """Return what each witness says; each stops at the first thing that it finds wrong."""
+    found: list[Finding] = []
+    for witness in witnesses:
+        last: Finding | None = None
+        for finding in guarded(witness, tamper.subject):
+            worse = last is None or finding.verdict is not Conclusion.LOSSLESS
+            last = finding if worse else last
+            if finding.verdict is Conclusion.LOSSY:
+                break
+        if last is not None:
+            found.append(last)
+    return Score.of(tamper, tuple(found))
+
+
+def campaign(names: Sequence[str], workers: int | None = None) -> Iterator[Score]:
+    """Yield the scores of the named tampers as they are reached, each in a process of its own.
+
+    Args:
+        names: of tampers, see `tampers/catalogue.py`.
+        workers: how many processes; None means one for each processor.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context) as pool:
+        jobs = [pool.submit(_judge_named, name) for name in names]
+        try:
+            for job in as_completed(jobs):
+                yield job.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _judge_named(name: str) -> Score:
+    return judge(tamper_named(name), _witnesses())
+
+
+@cache
+def _witnesses() -> tuple[Witness, ...]:
+    return battery([embedded_run()])

@@ -1,0 +1,1 @@
+"""Tampers, one file a family; `catalogue.py` lists them all. The contract is in `redteam/base.py`."""
