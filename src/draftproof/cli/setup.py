@@ -64,6 +64,8 @@ def prepare(options: Options) -> Run:
     stop = Stop(options.max_tokens)
     target = load(options.target, "target")
     model, tokenizer = target
+    if "coupled" in rule.name:  # its promise, the same text with any draft, needs the same bits with any draft
+        model = model.steady()
     prompt = tokenizer.encode(options.prompt)
     if len(prompt) > model.context_limit:
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")

@@ -60,3 +60,7 @@ class Model(Protocol):
     def fresh(self) -> Self:
         """Return the same model with an empty cache of its own; weights are shared."""
         ...
+
+    def steady(self) -> Self:
+        """Return the same model, empty, whose rows are the same bits whatever is read together; it may be slower."""
+        ...

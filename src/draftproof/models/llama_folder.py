@@ -16,6 +16,7 @@ from draftproof.models.blocks import BLOCK, Columns, Floats, Rows, house_togethe
 from draftproof.models.llama_config import Shape, read_shape
 from draftproof.models.llama_weights import Layer, Weights
 from draftproof.models.tiny import TinyModel
+from draftproof.models.view import MOST_ROWS
 
 __all__ = ["load"]
 
@@ -111,5 +112,5 @@ def _gain(norm: Floats) -> Floats:
 
 def _turns(shape: Shape) -> NDArray[np.complex64]:
     frequencies = shape.rope_theta ** -(np.arange(0, shape.head_size, 2) / shape.head_size)
-    room = shape.context_limit + 1  # one more: a lone token is scored together with a copy of itself
+    room = shape.context_limit + MOST_ROWS  # more, for the idle rows in whose company a token may be scored
     return np.exp(1j * np.outer(np.arange(room), frequencies)).astype(np.complex64)

@@ -43,7 +43,7 @@ class Weights:
     layers: tuple[Layer, ...]
     head: Columns
     turns: NDArray[np.complex64]
-    """(context + 1, head_size / 2): what a query or key at each position is multiplied with."""
+    """(context + 64, head_size / 2): what a query or key at each position is multiplied with."""
 
     @cached_property
     def rows_at_once(self) -> int:

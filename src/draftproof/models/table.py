@@ -60,6 +60,10 @@ class TableModel:
         """See `Model.keep`."""
         self.context[length:] = [self.context[length + offset] for offset in path]
 
+    def steady(self) -> Self:
+        """See `Model.steady`: a table is."""
+        return self.fresh()
+
     def fresh(self) -> Self:
         """See `Model.fresh`."""
         return type(self)(self.law_of, self.vocab_size, self.context_limit, row_kind=self.row_kind)

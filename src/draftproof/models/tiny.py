@@ -23,6 +23,8 @@ __all__ = ["TinyModel"]
 
 FEWEST_ROWS = 2
 """A product of one row takes another path of BLAS (gemv) and rounds differently; it costs no less than two rows."""
+STEADY_ROWS = 8
+"""Rows of every product where the bits of a score must not depend on the number of tokens read with it."""
 FIRST_ROOM = 256
 """Positions the cache has room for at first."""
 
@@ -32,9 +34,9 @@ class TinyModel:
 
     row_kind: RowKind = "logits"
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, steady_rows: int | None = None) -> None:
         shape = weights.shape
-        self._weights = weights
+        self._weights, self._steady_rows = weights, steady_rows
         self.vocab_size, self.context_limit, self.length = shape.vocab_size, shape.context_limit, 0
         self._keys: Floats = np.zeros((shape.layers, shape.kv_heads, shape.head_size, 0), np.float32)
         self._values: Floats = np.zeros((shape.layers, shape.kv_heads, 0, shape.head_size + LANES), np.float32)
@@ -42,9 +44,10 @@ class TinyModel:
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Floats:
         """See `Model.extend`: float32 logits (rows, V)."""
         ids = list(tokens)
-        view = chain_view(self.length, len(ids)) if parents is None else tree_view(self.length, len(ids), parents)
+        place = self.length, len(ids), self._fewest_rows
+        view = chain_view(*place) if parents is None else tree_view(*place, parents)
         self._check(ids, view)
-        self._reserve(self.length + len(ids) + FEWEST_ROWS - 1)
+        self._reserve(self.length + len(ids) + self._fewest_rows)
         with np.errstate(over="ignore"):  # in SwiGLU exp(-gate) = inf gives gate / inf = 0, which is the limit
             states = [self._states(chunk, view) for chunk in self._chunks(ids)]
         wanted = states[0] if len(states) == 1 else np.concatenate(states)
@@ -67,12 +70,27 @@ class TinyModel:
 
     def fresh(self) -> Self:
         """See `Model.fresh`."""
-        return type(self)(self._weights)
+        return type(self)(self._weights, self._steady_rows)
+
+    def steady(self) -> Self:
+        """See `Model.steady`: every product has one fixed number of rows, filled up with idle ones."""
+        shape = self._weights.shape
+        fits = SMALL_PRODUCT // ((shape.head_size + LANES) * _whole_lanes(shape.context_limit + STEADY_ROWS))
+        return type(self)(self._weights, max(min(STEADY_ROWS, fits, self._weights.rows_at_once), FEWEST_ROWS))
+
+    @property
+    def _fewest_rows(self) -> int:
+        return self._steady_rows or FEWEST_ROWS
+
+    def _in_company(self, rows: Floats) -> Floats:
+        """Return rows (n, hidden), repeated if they are too few to be multiplied alone."""
+        missing = self._fewest_rows - len(rows)
+        return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows
 
     def _check(self, ids: list[int], view: View) -> None:
         if not ids:
             raise UsageError("extend: got no tokens; at least one is needed")
-        longest = max(view.positions[:-1]) + 1
+        longest = max(view.positions[: len(ids)], default=-1) + 1
         if longest > self.context_limit:
             raise UsageError(f"{longest} tokens do not fit a context of {self.context_limit}")
         if min(ids) < 0 or max(ids) >= self.vocab_size:
@@ -91,6 +109,9 @@ class TinyModel:
         """Cut ids into pieces whose every product stays on the small-matrix path."""
         width = self._weights.shape.head_size + LANES
         widest = self._weights.rows_at_once
+        while ids and self._steady_rows:
+            yield ids[: self._steady_rows]
+            ids = ids[self._steady_rows :]
         while ids:
             most = min(widest, SMALL_PRODUCT // (width * _whole_lanes(self.length + widest)))
             size = min(max(most, FEWEST_ROWS), MOST_ROWS)
@@ -100,8 +121,8 @@ class TinyModel:
     def _states(self, ids: list[int], view: View) -> Floats:
         """Run the layers over n ids, filling the cache: final normalised states (n, hidden)."""
         count = len(ids)
-        if count < FEWEST_ROWS:
-            ids = ids * FEWEST_ROWS
+        if count < self._fewest_rows:
+            ids = ids + ids[-1:] * (self._fewest_rows - count)
         first = self.length - view.base
         turn = self._weights.turns[list(view.positions[first : first + len(ids)])]
         state = self._weights.embedding[ids]
@@ -153,8 +174,9 @@ class TinyModel:
     def _logits(self, states: Floats) -> Floats:
         """Return (n, V) logits of final states (n, hidden)."""
         head = self._weights.head
-        pieces = [states[first : first + head.rows_at_once] for first in range(0, len(states), head.rows_at_once)]
-        whole = [head.joined(piece if len(piece) > 1 else piece[[0] * FEWEST_ROWS])[: len(piece)] for piece in pieces]
+        most = self._steady_rows or head.rows_at_once
+        pieces = [states[first : first + most] for first in range(0, len(states), most)]
+        whole = [head.joined(self._in_company(piece))[: len(piece)] for piece in pieces]
         return whole[0] if len(whole) == 1 else np.concatenate(whole)
 
 

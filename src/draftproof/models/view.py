@@ -25,9 +25,9 @@ class View(NamedTuple):
 
     base: int
     positions: Sequence[int]
-    """(n + 1,) where each stands in its own text; one more, since a row may be scored in company of an idle one."""
+    """(n + idle,) where each stands in its own text; a token may be scored in the company of idle rows after it."""
     hidden: Floats | None
-    """(n + 1, n + 1 + LANES) added to the scores of the new tokens among themselves; None for a chain."""
+    """(n + idle, n + idle + LANES) added to the scores of the new tokens among themselves; None for a chain."""
 
     def of_rows(self, first: int, rows: int, end: int) -> tuple[int, Floats]:
         """Return where the mask of cache slots first .. first + rows - 1 begins, and the mask up to slot `end`."""
@@ -36,15 +36,15 @@ class View(NamedTuple):
         return self.base, self.hidden[first - self.base : first - self.base + rows, : end - self.base]
 
 
-def chain_view(base: int, count: int) -> View:
-    """Return the view of tokens that follow one another."""
-    return View(base, range(base, base + count + 1), None)
+def chain_view(base: int, count: int, idle: int) -> View:
+    """Return the view of `count` tokens that follow one another, with room for idle rows."""
+    return View(base, range(base, base + count + idle), None)
 
 
-def tree_view(base: int, count: int, parents: Sequence[int]) -> View:
+def tree_view(base: int, count: int, idle: int, parents: Sequence[int]) -> View:
     """Return the view of `count` tokens, the last len(parents) of them a tree (see `Model.extend`)."""
     trunk = count - len(parents)
-    hidden = np.full((count + 1, count + 1 + LANES), -np.inf, np.float32)
+    hidden = np.full((count + idle, count + idle + LANES), -np.inf, np.float32)
     hidden[:trunk, :trunk] = np.triu(hidden[:trunk, :trunk], k=1)
     positions = list(range(base, base + trunk))
     for node, parent in enumerate(parents):
@@ -52,5 +52,5 @@ def tree_view(base: int, count: int, parents: Sequence[int]) -> View:
         hidden[own] = hidden[trunk + parent]
         hidden[own, own] = 0
         positions.append(positions[trunk + parent] + 1)
-    hidden[count] = 0
-    return View(base, [*positions, positions[-1]], hidden)
+    hidden[count:] = 0
+    return View(base, [*positions, *positions[-1:] * idle], hidden)
