@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench train clean
+.PHONY: demo test test-slow lint bench train clean
 
 demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
 	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
 
 test: $(VENV)/test.stamp lint  ## everything that CI checks
 	DRAFTPROOF_ALL_EXTRAS=1 $(BIN)/pytest -n 2
+
+test-slow: $(VENV)/test.stamp  ## exact integrations that take minutes
+	$(BIN)/pytest -n 2 -m slow
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check

@@ -51,7 +51,7 @@ def machine() -> dict[str, str]:
 def save(question: str, values: dict[str, float], name: str) -> None:
     """Print a measurement and keep it."""
     RESULTS.mkdir(exist_ok=True)
-    record = Measurement(question, machine(), {key: round(value, 5) for key, value in values.items()})
+    record = Measurement(question, machine(), {key: round(float(value), 5) for key, value in values.items()})
     (RESULTS / f"{name}.json").write_text(json.dumps(record.to_json(), indent=1) + "\n")
     print(question)
     for key, value in record.values.items():
@@ -102,9 +102,9 @@ class Timed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
 
-    def extend(self, tokens: Any, rows: int | None = None) -> Any:
+    def extend(self, tokens: Any, rows: int | None = None, parents: Any = None) -> Any:
         began = time.perf_counter()
-        found = self._model.extend(tokens, rows)
+        found = self._model.extend(tokens, rows, parents)
         self.clock[0] += time.perf_counter() - began
         return found
 

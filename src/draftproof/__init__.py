@@ -16,13 +16,17 @@ from draftproof.engine.trace import follow
 from draftproof.errors import ContractError, DraftproofError, MissingExtraError, UsageError
 from draftproof.models.catalogue import load
 from draftproof.noise import PhiloxNoise
+from draftproof.rules.block import BlockRule
+from draftproof.rules.coupled import CoupledRule
 from draftproof.rules.token import TokenRule
 from draftproof.warpers.pipeline import sampling
 from draftproof.witness.identity import Certificate
 
 __all__ = [
+    "BlockRule",
     "Certificate",
     "ContractError",
+    "CoupledRule",
     "DraftproofError",
     "Engine",
     "FixedLength",

@@ -109,7 +109,7 @@ class Trace:
 
     @property
     def expected_acceptance(self) -> float | None:
-        """What `acceptance_rate` is expected to be, from the laws; None if nothing was drafted or the rule cannot say."""
+        """What `acceptance_rate` is expected to be; None if nothing was drafted or the rule cannot say."""
         expected = [record.expected_accepted for record in self.passes]
         if not self.num_draft_tokens or None in expected:
             return None

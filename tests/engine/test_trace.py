@@ -1,6 +1,7 @@
 """The numbers of a generation, worked out by hand."""
 
 import json
+from dataclasses import replace
 
 from draftproof.engine.trace import follow
 from draftproof.records import PassRecord, Trace
@@ -8,10 +9,10 @@ from draftproof.records import PassRecord, Trace
 TRACE = Trace(
     prompt=(0,),
     passes=(
-        PassRecord(1, (5, 6, 7), 3, (5, 6, 7, 8), (0.9, 0.8, 0.7)),
-        PassRecord(5, (5, 6, 7), 1, (5, 9), (0.5, 0.4, 0.3)),
-        PassRecord(7, (5, 6, 7), 0, (2,), (0.2, 0.6, 0.6)),
-        PassRecord(8, (), 0, (1,), ()),
+        PassRecord(1, (5, 6, 7), 3, (5, 6, 7, 8), True, 0.9 + 0.8 + 0.7),
+        PassRecord(5, (5, 6, 7), 1, (5, 9), False, 0.5 + 0.4),
+        PassRecord(7, (5, 6, 7), 0, (2,), False, 0.2),
+        PassRecord(8, (), 0, (1,), True, 0.0),
     ),
     finish_reason="stop",
     seconds=2.0,
@@ -26,13 +27,18 @@ def test_counts_and_rates_follow_vllms_conventions():
     assert TRACE.acceptance_per_position == [2 / 3, 1 / 3, 1 / 3]
 
 
-def test_expected_acceptance_counts_only_positions_the_rule_came_to():
-    assert TRACE.num_tested_tokens == 3 + 2 + 1
-    assert abs(TRACE.expected_acceptance - (0.9 + 0.8 + 0.7 + 0.5 + 0.4 + 0.2) / 9) < 1e-15
+def test_expected_acceptance_is_what_the_rules_expected_of_what_was_drafted():
+    assert abs(TRACE.expected_acceptance - (0.9 + 0.8 + 0.7 + 0.5 + 0.4 + 0.2) / 9) < 1e-15  # the last bit of a sum
+
+
+def test_a_rule_that_expects_nothing_leaves_the_expectation_open():
+    silent = replace(TRACE, passes=(*TRACE.passes, PassRecord(9, (3,), 1, (3, 4), True, None)))
+    assert silent.expected_acceptance is None
+    assert silent.acceptance_rate == 5 / 10
 
 
 def test_a_generation_without_drafts_has_no_rate():
-    plain = Trace((0,), (PassRecord(1, (), 0, (1,), ()),), "length", 1.0)
+    plain = Trace((0,), (PassRecord(1, (), 0, (1,), True, 0.0),), "length", 1.0)
     assert (plain.acceptance_rate, plain.expected_acceptance, plain.mean_acceptance_length) == (None, None, 1.0)
     assert plain.acceptance_per_position == []
 
@@ -51,7 +57,7 @@ def test_an_interruption_keeps_the_text_so_far():
             self.emitted, self.finish_reason = emitted, finish_reason
 
         def record(self):
-            return PassRecord(1, (), 0, self.emitted, ())
+            return PassRecord(1, (), 0, self.emitted, True, 0.0)
 
     trace = follow(passes(), [0])
     assert (trace.token_ids, trace.finish_reason) == ((3, 4), "interrupted")

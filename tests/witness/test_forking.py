@@ -42,10 +42,12 @@ def test_a_shared_uniform_gives_the_drift_that_was_published():
     p, q = rationals([["1/2", "3/10", "1/5"], ["1/5", "3/10", "1/2"]])
 
     def program(noise):
-        shared = np.asarray(uniform(noise))
-        token = np.array([pick(q, shared)])
-        final = np.asarray(uniform(noise, Purpose.FINAL))
-        verdict = TokenRule().verify(np.stack([p, p]), q[None], token, shared[None], final)
+        class Shared:
+            def uniforms(self, purpose, count, first=0):
+                return noise.uniforms(Purpose.DRAFT if purpose == Purpose.ACCEPT else purpose, 0, count, first)
+
+        token = np.array([pick(q, np.asarray(uniform(noise)))])
+        verdict = TokenRule().verify(np.stack([p, p]), q[None], token, Shared())
         return int(token[0]) if verdict.accepted else int(verdict.token)
 
     assert exact_law(program) == {0: Fraction(7, 10), 1: Fraction(3, 10)}

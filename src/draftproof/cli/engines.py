@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from draftproof.engine.loop import Engine
 from draftproof.errors import UsageError
@@ -41,4 +41,4 @@ def _function(module: str, name: str, engine: str) -> Callable[[Engine], Decoder
         raise UsageError(f"got {engine!r}, but {error}; allowed are {ENGINES}", "engine") from None
     if not callable(found):
         raise UsageError(f"got {engine!r}, which is a {type(found).__name__}; a function is needed", "engine")
-    return found
+    return cast("Callable[[Engine], Decoder]", found)

@@ -14,16 +14,28 @@ from rich.text import Text
 from draftproof.cli.screen import VERDICT_STYLES
 from draftproof.records import Conclusion, Finding
 
-__all__ = ["FindingsTable", "bar"]
+__all__ = ["FindingsTable", "bar", "print_whole"]
 
 WORST_FIRST = (Conclusion.LOSSY, Conclusion.WASTEFUL, Conclusion.UNDECIDED, Conclusion.LOSSLESS)
-MARKS = {Conclusion.LOSSLESS: "ok", Conclusion.LOSSY: "LOSSY", Conclusion.WASTEFUL: "wasteful", Conclusion.UNDECIDED: "?"}
+MARKS = {
+    Conclusion.LOSSLESS: "ok",
+    Conclusion.LOSSY: "LOSSY",
+    Conclusion.WASTEFUL: "wasteful",
+    Conclusion.UNDECIDED: "?",
+}
 
 
 def bar() -> Progress:
     """Return a progress bar on standard error."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table at its full width: a terminal wraps what is too long, a file keeps it."""
+    wide = Console(highlight=False, width=1000)
+    wide.width = max(console.width, wide.measure(table).maximum)
+    wide.print(table)
 
 
 class FindingsTable:
@@ -49,17 +61,19 @@ class FindingsTable:
         """Print the table, every objection, and what it all amounts to."""
         console = Console(highlight=False)
         witnesses = list(dict.fromkeys(finding.witness for finding in findings))
-        table = Table("rule", *witnesses, "max deviation", box=None, header_style="dim")
+        table = Table("rule", *witnesses, "max deviation", box=None, header_style="dim", padding=(0, 1, 0, 0))
         for rule in self._rules:
             found = self._found.get(rule, [])
             cells = [_cell([finding for finding in found if finding.witness == witness]) for witness in witnesses]
             largest = max((finding.max_deviation or 0.0 for finding in found), default=0.0)
             table.add_row(rule, *cells, f"{largest:.1e}")
-        console.print(table)
-        for finding in findings:
-            if finding.verdict is not Conclusion.LOSSLESS:
+        print_whole(console, table)
+        for witness in witnesses:
+            objections = [f for f in findings if f.witness == witness and f.verdict is not Conclusion.LOSSLESS]
+            for finding in objections[:1]:
                 verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
-                console.print(verdict, f"{finding.witness} on {finding.subject}: {finding.reason}")
+                more = f" (and {len(objections) - 1} more)" if len(objections) > 1 else ""
+                console.print(verdict, f"{witness} on {finding.subject}: {finding.reason}{more}")
         lossy = sum(finding.verdict is Conclusion.LOSSY for finding in findings)
         ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text("LOSSLESS in all of", "bold green")
         console.print(ended, f"{len(findings)} cases; a number is how many cases a verdict rests on")

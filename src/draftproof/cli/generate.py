@@ -34,6 +34,10 @@ class Certify(StrEnum):
     OFF = "off"
 
 
+RuleName = Annotated[str, typer.Option(metavar="NAME", help=f"How drafts are tested: {', '.join(RULES)}.")]
+Widths = Annotated[str, typer.Option(metavar="WIDTHS", help="Draft a tree: tokens after each node, as 3,2,1.")]
+
+
 def generate(
     prompt: Annotated[str, typer.Argument(help="Text to go on from; empty starts from nothing (BOS).")] = "",
     target: Annotated[
@@ -60,10 +64,8 @@ def generate(
         int, typer.Option(parser=whole, metavar="S", help="Same seed, same settings, same text.")
     ] = DEFAULT.seed,
     no_speculation: Annotated[bool, typer.Option("--no-speculation", help="Draft nothing.")] = False,
-    rule: Annotated[str, typer.Option(metavar="NAME", help=f"How drafts are tested: {', '.join(RULES)}.")] = DEFAULT.rule,
-    tree: Annotated[
-        str, typer.Option(metavar="WIDTHS", help="Draft a tree: how many tokens after each node, as 3,2,1.")
-    ] = DEFAULT.tree,
+    rule: RuleName = DEFAULT.rule,
+    tree: Widths = DEFAULT.tree,
     certify: Annotated[
         Certify, typer.Option(help="Check P_emit = p at every position, or not at all.")
     ] = Certify.EVERY,
@@ -71,7 +73,8 @@ def generate(
 ) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
     warpers = temperature, top_k, top_p
-    options = Options(prompt, target, drafter, num_speculative_tokens, max_tokens, *warpers, seed, no_speculation, rule, tree)
+    models, lengths = (target, drafter), (num_speculative_tokens, max_tokens)
+    options = Options(prompt, *models, *lengths, *warpers, seed, no_speculation, rule, tree)
     trace = _stream(prepare(options), certify, as_json)
     return INTERRUPTED if trace.finish_reason == "interrupted" else 0
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from draftproof.cli.findings import print_whole
 from draftproof.records import Conclusion
 from draftproof.redteam.scorecard import Score, Scorecard
 
@@ -19,12 +20,15 @@ def show(card: Scorecard) -> None:
     """Print the scorecard."""
     console = Console(highlight=False)
     witnesses = list(dict.fromkeys(finding.witness for score in card.scores for finding in score.findings))
-    table = Table("family", "tamper", *witnesses, "max dev", "TV", "first shows", box=None, header_style="dim")
+    headers = "tamper", *(witness[:4] for witness in witnesses), "max dev", "TV", "first shows"
+    table = Table(*headers, box=None, header_style="dim", padding=(0, 1, 0, 0))
     family = ""
     for score in card.scores:
-        table.add_row(score.family if score.family != family else "", *_row(score, witnesses))
+        if score.family != family:
+            table.add_row(Text(score.family, "bold"))
+        table.add_row(*_row(score, witnesses))
         family = score.family
-    console.print(table)
+    print_whole(console, table)
     console.print("x: the witness calls it LOSSY   .: it does not   w: lossless, but drafts are wasted", style="dim")
     _summary(console, card, witnesses)
 
@@ -34,8 +38,8 @@ def _row(score: Score, witnesses: list[str]) -> list[Text | str]:
     numbers = ["", "", ""]
     if drift is not None:
         numbers = [_number(drift.max_deviation), _number(drift.total_variation), drift.where or ""]
-    name = Text(score.name, "cyan" if score.harmless else "") if score.as_it_should_be else Text(score.name, "bold red")
-    return [name, *(_mark(score, witness) for witness in witnesses), *numbers]
+    style = "bold red" if not score.as_it_should_be else "cyan" if score.harmless else ""
+    return [Text("  " + score.name, style), *(_mark(score, witness) for witness in witnesses), *numbers]
 
 
 def _mark(score: Score, witness: str) -> Text | str:
@@ -56,8 +60,11 @@ def _summary(console: Console, card: Scorecard, witnesses: list[str]) -> None:
         seen = [score for score in tampers if witness in score.caught_by]
         alone = [score.name for score in seen if score.caught_by == (witness,)]
         only = f"; alone: {', '.join(alone)}" if alone else ""
-        console.print(f"{witness:10} sees {len(seen)} of {len(tampers)}, is blind to {len(tampers) - len(seen)}{only}", style="dim")
-    caught, left = len(tampers) - len(card.escaped), len(controls) - len(card.false_alarms)
-    console.print(Text(f"{caught} of {len(tampers)} tampers caught", "bold red" if card.escaped else "bold green"), *card.escaped)
-    alarm = Text(f"{left} of {len(controls)} innocent look-alikes left alone", "bold red" if card.false_alarms else "bold green")
-    console.print(alarm, *card.false_alarms)
+        sees = f"{witness:10} sees {len(seen)} of {len(tampers)}, is blind to {len(tampers) - len(seen)}{only}"
+        console.print(sees, style="dim")
+    for what, all_of_them, wrong in (
+        ("tampers caught", tampers, card.escaped),
+        ("innocent look-alikes left alone", controls, card.false_alarms),
+    ):
+        result = f"{len(all_of_them) - len(wrong)} of {len(all_of_them)} {what}"
+        console.print(Text(result, "bold red" if wrong else "bold green"), *wrong)

@@ -84,7 +84,7 @@ def _branching(options: Options, rule: Rule) -> tuple[int, ...]:
         return (2,) if rule.branches else ()
     words = options.tree.split(",")
     if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
-        raise UsageError(f"got {options.tree!r}; allowed are whole numbers from 1 up with commas, such as 3,2,1", "tree")
+        raise UsageError(f"got {options.tree!r}; allowed are whole numbers from 1 up with commas, as 3,2,1", "tree")
     if not rule.branches:
         raise UsageError(f"got {options.tree!r} with the rule {rule.name!r}; it needs a tree rule: {_TREES}", "tree")
     if len(words) > options.num_speculative_tokens:

@@ -17,7 +17,7 @@ from draftproof.models.base import Model
 from draftproof.noise import PassNoise
 from draftproof.records import PassRecord
 from draftproof.rules.base import Rule, Verdict
-from draftproof.types import Draws, Noise, Probs, Tree
+from draftproof.types import Draws, Noise, Probs, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 
 __all__ = ["Engine", "Pass"]
@@ -118,7 +118,8 @@ class Engine:
         tree = proposal.tree
         unread = [*tokens[target.length :], *tree.tokens]
         rows = target.extend(unread, len(tree.tokens) + 1, None if proposal.is_chain else tree.parents)
-        return self.pipeline.laws(rows, target.row_kind, proposal.prefixes(tokens) if self.pipeline.reads_text else None)
+        texts = proposal.prefixes(tokens) if self.pipeline.reads_text else None
+        return self.pipeline.laws(rows, target.row_kind, texts)
 
     def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
         """Return what the rule makes of the proposal."""
@@ -130,7 +131,7 @@ class Engine:
         return [*(proposal.tree.tokens[node] for node in _path(verdict)), int(verdict.token)]
 
     def forget(
-        self, target: Model, drafter: Drafter, start: int, path: Sequence[int], proposal: Proposal, tokens: Sequence[int]
+        self, target: Model, drafter: Drafter, start: int, path: Sequence[int], proposal: Proposal, tokens: Tokens
     ) -> None:
         """Leave in the caches the text up to `start` and the drafted nodes on `path`."""
         target.keep(start, path)
@@ -151,4 +152,5 @@ def _path(verdict: Verdict) -> tuple[int, ...]:
 
 def _logprobs(laws: Probs, path: tuple[int, ...], emitted: Sequence[int]) -> tuple[float, ...]:
     rows = (0, *(node + 1 for node in path))
-    return tuple(math.log(laws[row, token]) if laws[row, token] > 0 else -math.inf for row, token in zip(rows, emitted, strict=False))
+    chances = (laws[row, token] for row, token in zip(rows, emitted, strict=False))
+    return tuple(math.log(chance) if chance > 0 else -math.inf for chance in chances)

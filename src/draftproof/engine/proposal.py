@@ -17,7 +17,7 @@ from draftproof.errors import ContractError
 from draftproof.rules.base import Place, Rule
 from draftproof.types import Array, Draws, Probs, Tokens, Tree
 
-__all__ = ["Proposal"]
+__all__ = ["Proposal", "common_length"]
 
 _DRAWN = object()
 

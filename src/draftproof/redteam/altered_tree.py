@@ -6,7 +6,7 @@ never know the witnesses.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from draftproof.rules.base import Place, Verdict, pick
 from draftproof.rules.node import Choice, NodeRule
@@ -57,8 +57,8 @@ class AllAlive:
     """Top-down, but the children of all nodes of a depth stay candidates, whichever of these nodes was chosen."""
 
     honest: TopDown
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = True
+    lossless = True
+    branches = True
 
     @property
     def name(self) -> str:
@@ -103,8 +103,8 @@ class AlteredTraversal:
 
     honest: Traversal
     after: Callable[[Share, int], Share]
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = True
+    lossless = True
+    branches = True
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """What a tamper is: an engine with one part replaced, its story, and the witnesses that must see it.
 
-In: an honest engine. Out: the same with one part replaced. A tamper is a value: it patches nothing, and the part that it
-replaces is real code that runs.
+In: an honest engine. Out: the same with one part replaced. A tamper is a value: it patches nothing, and the part that
+it replaces is real code that runs.
 """
 
 from collections.abc import Callable

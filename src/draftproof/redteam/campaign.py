@@ -7,6 +7,7 @@ import multiprocessing
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from difflib import get_close_matches
 from functools import cache
 
 from draftproof.errors import UsageError
@@ -28,7 +29,10 @@ def tamper_named(name: str) -> Tamper:
         UsageError: if there is none.
     """
     if name not in TAMPERS:
-        raise UsageError(f"got {name!r}; allowed are {', '.join(TAMPERS)}", "tamper")
+        near = get_close_matches(name, TAMPERS, cutoff=0.3) or list(TAMPERS)[:3]
+        raise UsageError(
+            f"got {name!r}; near are {', '.join(near)}; `draftproof attack` prints all {len(TAMPERS)} names", "tamper"
+        )
     return TAMPERS[name]
 
 

@@ -69,9 +69,11 @@ class Forgetful:
         return self.inner.context_limit
 
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
-        """See `Model.extend`."""
+        """See `Model.extend`; what has stayed too long gives way when the room runs out."""
         self.length += len(tokens)
         self.read = list(tokens)
+        if (over := self.inner.length + len(tokens) - self.inner.context_limit) > 0:
+            self.inner.keep(0, range(over, self.inner.length))
         return self.inner.extend(tokens, rows, parents)
 
     def rewind(self, length: int) -> None:
@@ -88,6 +90,10 @@ class Forgetful:
     def fresh(self) -> Self:
         """See `Model.fresh`."""
         return type(self)(self.inner.fresh(), self.obey)
+
+    def steady(self) -> Self:
+        """See `Model.steady`."""
+        return type(self)(self.inner.steady(), self.obey)
 
 
 @dataclass

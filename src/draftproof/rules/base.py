@@ -98,7 +98,7 @@ class Rule(Protocol):
         ...
 
     def identity(self, target: Probs, draft: Probs, drafted: Array | Tree) -> tuple[Probs, Probs]:
-        """Return two (..., n, V): what each place emits when it is reached, by the parts of this rule, and what it must.
+        """Return two (..., n, V): what each place emits when reached, by the parts of this rule, and what it must.
 
         They are equal if and only if nothing is lost at the places of this pass.
         """
@@ -174,7 +174,7 @@ def row_at(rows: Array, index: Array) -> Array:
 
 
 def row_or_zeros(rows: Array, index: Array, like: Array) -> Array:
-    """Return (..., V), the row of rows (..., N, V) that index (...) names; where it is N, zeros like those of `like`."""
+    """Return (..., V), the row of rows (..., N, V) that index (...) names; where it is N, zeros like `like`."""
     xp = array_namespace(rows, like)
     if index.ndim == 0:
         return rows[int(index)] if int(index) < rows.shape[-2] else xp.zeros_like(like)

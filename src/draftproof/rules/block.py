@@ -7,7 +7,6 @@ max(0, w_i p - q) follows. Source: `sun2024`. Exactness is checked in tests/laws
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from array_api_compat import array_namespace
 
@@ -59,16 +58,16 @@ def stopping_probability(p: Probs, q: Probs, weight: Array) -> Array:
 class BlockRule:
     """Block verification: the longest prefix that the coins allow, then the residual that belongs to it."""
 
-    name: ClassVar[str] = "block"
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = False
+    name = "block"
+    lossless = True
+    branches = False
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`: one DRAFT uniform a token."""
         return drawn(law, place)
 
     def verify(self, target: Probs, draft: Probs, drafted: Array, draws: Draws) -> Verdict:
-        """See `Rule.verify`. No coin is skipped by the failure of an earlier one, and none is used again by a next pass.
+        """See `Rule.verify`. Every row has a coin of its own, whatever became of the others; the longest prefix wins.
 
         Uniforms consumed: K ACCEPT and one FINAL.
         """
@@ -79,10 +78,11 @@ class BlockRule:
         uniforms = draws.uniforms(Purpose.ACCEPT, count)
         accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)
         for i in range(count, 0, -1):
-            coin = weights[..., i]
-            if i < count:
-                coin = stopping_probability(target[..., i, :], draft[..., i, :], coin)
-            fell = xp.astype(uniforms[..., i - 1] < coin, xp.bool)
+            uniform, weight = uniforms[..., i - 1], weights[..., i]
+            fell = xp.astype(uniform < weight, xp.bool)  # of the last row the coin; of others more, as S <= w
+            if i < count and bool(xp.any(fell)):
+                coin = stopping_probability(target[..., i, :], draft[..., i, :], weight)
+                fell = fell & xp.astype(uniform < coin, xp.bool)
             accepted = xp.where((accepted == 0) & fell, xp.full_like(accepted, i), accepted)
             if bool(xp.all(accepted > 0)):
                 break

@@ -6,7 +6,6 @@ emitted token is the target's own winner. Source: `daliri2024`. Exactness: tests
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -49,9 +48,9 @@ def matching_probability(p: Probs, q: Probs) -> float:
 class CoupledRule:
     """Emit the target's winners; go on while the draft's winner, under the same noise, was the same token."""
 
-    name: ClassVar[str] = "coupled"
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = False
+    name = "coupled"
+    lossless = True
+    branches = False
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`: the winner under the noise of this position."""
@@ -78,7 +77,7 @@ class CoupledRule:
 
 @dataclass(frozen=True)
 class CoupledNode:
-    """The coupled rule at a node of a tree: the draft's first k under the noise of the position, then the target's one."""
+    """The coupled rule at a node of a tree: the draft's first k under the position's noise, then the target's one."""
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `NodeRule.children`."""

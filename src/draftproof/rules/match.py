@@ -5,7 +5,6 @@ right for drafts whose law is unknown. It keeps sum p q of the tokens, less than
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from array_api_compat import array_namespace
 
@@ -21,9 +20,9 @@ __all__ = ["MatchRule"]
 class MatchRule:
     """Draw y from each target row in turn; emit it; go on while it is the drafted token."""
 
-    name: ClassVar[str] = "match"
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = False
+    name = "match"
+    lossless = True
+    branches = False
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`: one DRAFT uniform a token."""

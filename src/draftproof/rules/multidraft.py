@@ -15,6 +15,7 @@ from draftproof.types import Array, Probs, Purpose
 
 __all__ = ["GreedyDraft", "KSeq", "RecursiveRejection"]
 
+
 @dataclass(frozen=True)
 class RecursiveRejection:
     """Test one draft after the other; each rejection leaves a residual that the next is tested against (`miao2024`).
@@ -142,7 +143,7 @@ class GreedyDraft:
         return [*certain, int(pick(rest, place.each(Purpose.DRAFT)[-1]))] if xp.sum(rest) > 0 else certain
 
     def choose(self, p: Probs, q: Probs, tokens: list[int], place: Place) -> Choice:
-        """See `NodeRule.choose`. Uniforms consumed: the ACCEPT of the last child, and a FINAL if that one is rejected."""
+        """See `NodeRule.choose`. Uniforms consumed: the ACCEPT of the last child; a FINAL if that is rejected."""
         drawn_token, rest = tokens[-1], normalised(_outside(q, tokens[:-1]))
         if place.each(Purpose.ACCEPT)[-1] * rest[drawn_token] < p[drawn_token]:
             return Choice(len(tokens) - 1, drawn_token)

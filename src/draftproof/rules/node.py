@@ -30,7 +30,7 @@ class NodeRule(Protocol):
         ...
 
     def choose(self, p: Probs, q: Probs, tokens: list[int], place: Place) -> Choice:
-        """Return what stays of `tokens`, which were drawn by `children` from q (V,), where the target's row is p (V,)."""
+        """Return what stays of `tokens`, drawn by `children` from q (V,), where the target's row is p (V,)."""
         ...
 
     def bonus(self, p: Probs, place: Place) -> TokenId:

@@ -22,8 +22,8 @@ def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
     """
     xp = array_namespace(drafted)
     token = draw(0)
-    alive = token == token
-    accepted = xp.astype(~alive, xp.int64)
+    accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)
+    alive = accepted == 0
     for i in range(drafted.shape[-1]):
         alive = alive & (token == drafted[..., i])
         if not bool(xp.any(alive)):

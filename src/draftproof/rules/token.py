@@ -6,7 +6,6 @@ Source: `leviathan2023` section 2.3 and appendix A.1, `chen2023`. Exactness is c
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from array_api_compat import array_namespace
 
@@ -46,9 +45,9 @@ class TokenRule:
     """
 
     residual: Callable[[Probs, Probs], Array] = surplus
-    name: ClassVar[str] = "token"
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = False
+    name = "token"
+    lossless = True
+    branches = False
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`: one DRAFT uniform a token."""

@@ -8,7 +8,7 @@ invariant, and checked in tests/laws/test_tree_law.py.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
@@ -59,8 +59,8 @@ class Traversal:
     name: str
     node: NodeRule
     replacement: bool = False
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = True
+    lossless = True
+    branches = True
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`."""
@@ -87,7 +87,7 @@ class Traversal:
         return Verdict(len(found[0]), found[1], found[0])
 
     def identity(self, target: Probs, draft: Probs, drafted: Tree) -> tuple[Probs, Probs]:
-        """See `Rule.identity`: of each share, emitted by the next child plus passed on must be the share; leaves too."""
+        """See `Rule.identity`: of each share, emitted by the next child plus passed on must be the share."""
         xp = array_namespace(target)
         emitted, wanted = list[Array](), list[Array]()
 

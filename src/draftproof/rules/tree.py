@@ -5,7 +5,6 @@ token after it. Exactness is checked in tests/laws/test_tree_law.py. Source: `mi
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from array_api_compat import array_namespace
 
@@ -30,8 +29,8 @@ class TopDown:
     name: str
     node: NodeRule
     merge: bool = True
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = True
+    lossless = True
+    branches = True
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`."""

@@ -60,7 +60,7 @@ class Witness(Protocol):
 
 
 def guarded(witness: Witness, subject: Subject) -> Iterator[Finding]:
-    """Yield what `witness` finds; an engine that breaks down is a finding too, since it does not emit the target's law."""
+    """Yield what `witness` finds; an engine that breaks down is a finding too: it does not emit the target's law."""
     try:
         yield from witness.examine(subject)
     except Exception as error:  # noqa: BLE001  whatever an examined engine does wrong is its fault, not the witness'

@@ -6,7 +6,6 @@ approximate.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +21,16 @@ from draftproof.warpers.pipeline import Pipeline
 from draftproof.witness.base import Decoder, Subject, as_shipped
 from draftproof.witness.forking import exact_law
 
-__all__ = ["PAIRS", "Exact", "check_rule", "expected_tokens", "first_token_law", "pass_law", "rationals", "total_variation"]
+__all__ = [
+    "PAIRS",
+    "Exact",
+    "check_rule",
+    "expected_tokens",
+    "first_token_law",
+    "pass_law",
+    "rationals",
+    "total_variation",
+]
 
 TextLaw = dict[tuple[int, ...], Fraction]
 
@@ -62,14 +70,19 @@ def pass_law(
         branching: for a tree rule, how many tokens are drafted at each depth.
         assemble: see `Subject`.
     """
-    models = [TableModel(lambda text, laws=laws: laws[len(text) - 1], laws.shape[-1]) for laws in (target, draft)]
-    honest = Engine(models[0], ModelDrafter(models[1]), rule, Pipeline(), FixedLength(len(draft)), branching)
+    drafter = ModelDrafter(_by_depth(draft))
+    honest = Engine(_by_depth(target), drafter, rule, Pipeline(), FixedLength(len(draft)), branching)
     engine, stop = assemble(honest), Stop(len(target))
 
     def program(noise: Noise) -> tuple[int, ...]:
         return next(engine.decode(_PROMPT, stop, noise)).emitted
 
     return exact_law(program)
+
+
+def _by_depth(laws: Array) -> TableModel:
+    """Return a model whose law after n tokens is row n - 1 of laws (N, V), and after more the last row."""
+    return TableModel(lambda text: laws[min(len(text), len(laws)) - 1], laws.shape[-1])
 
 
 def first_token_law(
@@ -94,7 +107,7 @@ def total_variation(one: TextLaw, other: TextLaw) -> Fraction:
 class Exact:
     """See `Witness`: the law of the first token of a pass, one finding for each pair of laws."""
 
-    name: ClassVar[str] = "exact"
+    name = "exact"
 
     def __init__(self, pairs: Mapping[str, tuple[Sequence[str], Sequence[str]]] = PAIRS) -> None:
         self.pairs = dict(pairs)

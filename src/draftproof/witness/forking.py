@@ -99,7 +99,8 @@ class _Scaled:
     def __lt__(self, other: Fraction) -> bool:
         if self.scale == 0:
             return other > 0
-        return self.unknown.is_below(other / self.scale)
+        bound = Fraction(other) if isinstance(other, float) else other  # a formula must stay one: see symbolic.py
+        return self.unknown.is_below(bound / self.scale)
 
     def __ge__(self, other: Fraction) -> bool:
         return not self < other

@@ -1,12 +1,11 @@
 """The greedy witness: at temperature 0 every token must be the best of plain decoding, unless rounding made a tie.
 
-In: runs at temperature 0 of an assembled engine on a real model. Out: findings. A divergence counts as a tie flip only if
-the plain model's gap at that place is within the rounding that this machine shows on this text; otherwise it is LOSSY.
+In: runs at temperature 0 of an assembled engine on a real model. Out: findings. A divergence counts as a tie flip only
+if the plain model's gap at that place is within the rounding that this machine shows on this text; else it is LOSSY.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class Greedy:
         runs: generations to examine; their temperature is set to 0.
     """
 
-    name: ClassVar[str] = "greedy"
+    name = "greedy"
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self.runs = [replace(run, engine=at_temperature_zero(run.engine)) for run in runs]
@@ -73,7 +72,7 @@ class Greedy:
         gaps = [float(np.max(row) - row[token]) for row, token in zip(scores, emitted, strict=True)]
         worst = max(gaps)
         if worst <= rounding:
-            reason = f"tie flips only: no token is more than {worst:.2g} below the best, rounding here is {rounding:.2g}"
+            reason = f"tie flips only: at most {worst:.2g} below the best, where rounding is {rounding:.2g}"
             return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
         at = next(i for i, gap in enumerate(gaps) if gap > rounding)
         reason = f"token {at + 1} is {gaps[at]:.3g} below the plain model's best; rounding here is {rounding:.2g}"

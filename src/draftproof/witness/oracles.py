@@ -6,11 +6,11 @@ must have every token kept that the honest rule keeps.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from draftproof.drafters.model import ModelDrafter
 from draftproof.engine.length import DraftLength, FixedLength
 from draftproof.engine.loop import Engine
+from draftproof.engine.proposal import common_length
 from draftproof.engine.stop import Stop
 from draftproof.models.table import TableModel
 from draftproof.noise import PhiloxNoise
@@ -30,14 +30,14 @@ from draftproof.witness.tables import PROMPT, WORLDS
 
 __all__ = ["Oracles"]
 
-TOKENS, SEEDS, SELF_TOKENS = 20, 6, 24
-LENGTHS: tuple[DraftLength, ...] = (FixedLength(3), FixedLength(1), SweptLength())
+TOKENS, SEEDS, SELF_TOKENS = 14, 4, 24
+LENGTHS: tuple[DraftLength, ...] = (FixedLength(3), SweptLength())
 
 
 class Oracles:
     """See `Witness`: one finding for each probe, one for the self-draft."""
 
-    name: ClassVar[str] = "oracles"
+    name = "oracles"
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
@@ -54,8 +54,7 @@ class Oracles:
                 honest = Engine(model, drafter, subject.rule, Pipeline(), length, subject.branching)
                 emitted = _text(subject.assemble(honest), PROBE_PROMPT, TOKENS, 0)
                 if emitted != wanted:
-                    same = (a == b for a, b in zip(emitted, wanted, strict=False))
-                    where = f"token {next((i for i, fits in enumerate(same, 1) if not fits), min(len(emitted), TOKENS) + 1)}"
+                    where = f"token {common_length(emitted, wanted) + 1}"
                     reason = f"with drafts right for {right} tokens the greedy text changes at {where}"
                     return Finding(self.name, about, Conclusion.LOSSY, 1.0, reason, 1.0, where)
         reason = f"any draft leaves the text of {TOKENS} tokens as it is"

@@ -39,7 +39,7 @@ class Found(NamedTuple):
     possible: bool | None
     """None if it cannot say."""
     point: Point | None = None
-    """Where it is so; None if it is not, or only at irrational points known to the solver."""
+    """Where it is so; None if it is not, or if the solver knows no rational point of reasonable size."""
 
 
 class Solver(Protocol):

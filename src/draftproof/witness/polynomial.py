@@ -5,7 +5,7 @@ It must never know what the unknowns stand for.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -15,6 +15,8 @@ Monomial: TypeAlias = tuple[int, ...]
 """The numbers of the unknowns that are multiplied, sorted, each as often as its power: x0 x2^2 is (0, 2, 2)."""
 Rational: TypeAlias = Fraction | int
 """Whole numbers stay `int`, which is several times as fast."""
+remembered = lru_cache(2**16)
+"""Replaying a program computes the same again and again."""
 
 
 class Polynomial:
@@ -42,15 +44,18 @@ class Polynomial:
         """The number that it is; None if there is an unknown in it."""
         return None if any(self.terms) else self.terms.get((), 0)
 
+    @remembered
     def __add__(self, other: "Polynomial") -> "Polynomial":
         terms = dict(self.terms)
         for monomial, factor in other.terms.items():
             terms[monomial] = terms.get(monomial, 0) + factor
         return _without_zeros(terms)
 
+    @remembered
     def __neg__(self) -> "Polynomial":
         return self.scaled(-1)
 
+    @remembered
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         terms: dict[Monomial, Rational] = {}
         for one, factor in self.terms.items():
@@ -75,6 +80,7 @@ class Polynomial:
         terms = {monomial: factor // common for monomial, factor in zip(self.terms, factors, strict=True)}
         return Polynomial(terms), same
 
+    @remembered
     def over(self, divisor: "Polynomial") -> "Polynomial | None":
         """Return self / divisor if that is a polynomial, otherwise None; the divisor is not zero."""
         lead = max(divisor.terms, key=_rank)

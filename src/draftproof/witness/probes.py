@@ -15,7 +15,8 @@ from draftproof.types import Array, Tokens
 
 __all__ = ["PROBES", "PROBE_PROMPT", "PROBE_VOCABULARY", "ProbeDrafter", "SweptLength", "one_hot", "plain_text"]
 
-PROBE_VOCABULARY, PROBE_PROMPT = 11, (3, 1, 4)
+PROBE_VOCABULARY = 11
+PROBE_PROMPT = (3, 1, 4)
 
 Next = Callable[[Tokens], int]
 

@@ -12,7 +12,7 @@ from draftproof.types import Probs
 from draftproof.witness.paths import Claim, Found, Paths, Solver, claim
 from draftproof.witness.polynomial import Polynomial, constant
 from draftproof.witness.statements import Pair, Statement
-from draftproof.witness.symbolic import Decide, Quotient, entries, laws, laws_at
+from draftproof.witness.symbolic import Quotient, entries, laws, laws_at
 
 __all__ = ["Counterexample", "Proof", "SolverOf", "prove"]
 
@@ -46,41 +46,54 @@ class Proof(NamedTuple):
 
 
 def prove(
-    statement: Statement, depth: int, vocab_size: int, solver_of: SolverOf, positive: Iterable[Polynomial], most_paths: int
+    statement: Statement,
+    depth: int,
+    vocab_size: int,
+    solver_of: SolverOf,
+    positive: Iterable[Polynomial],
+    most_paths: int,
 ) -> Proof:
-    """Prove or refute a statement for all laws: rows 0 to `depth` of the target, and then `depth` rows of the draft.
+    """Prove or refute a statement for all laws.
 
     Args:
         statement: what is to be proven.
-        depth: K.
+        depth: K; the laws are rows 0 to K of the target, numbered first, and K rows of the draft.
         vocab_size: V.
         solver_of: makes the solver.
         positive: which `entries` are assumed not to be zero.
         most_paths: where to give up.
     """
     rows = range(depth + 1), range(depth + 1, 2 * depth + 1)
-    signs = dict(claim(entry, 0, 1) for row in range(2 * depth + 1) for entry in entries(row, vocab_size))
-    assumed = [Claim(*item) for item in (signs | dict(claim(entry, 1) for entry in positive)).items()]
+    assumed = _assumed(2 * depth + 1, vocab_size, positive)
     paths = Paths(solver_of((2 * depth + 1) * (vocab_size - 1), assumed), assumed)
-
-    def program(decide: Decide) -> list[Pair] | None:
-        try:
-            return statement(*(laws(numbers, vocab_size, decide) for numbers in rows))
-        except ZeroDivisionError:
-            return None
-
     count, compared, doubt = 0, 0, None
-    for pairs in paths.of(program):
+    for pairs in paths.of(lambda decide: _outcome(statement, *(laws(some, vocab_size, decide) for some in rows))):
+        if count == most_paths:
+            return Proof(count, compared, doubt=f"gave up after {most_paths} paths")
         count += 1
         compared += 1 if pairs is None else sum(emitted is not wanted for emitted, wanted in pairs)
         found = _difference(paths, pairs)
-        if found.point and (refuted := _run(statement, *(laws_at(found.point, numbers, vocab_size) for numbers in rows))):
+        if found.point and (
+            refuted := _refutation(statement, *(laws_at(found.point, some, vocab_size) for some in rows))
+        ):
             return Proof(count, compared, refuted)
         if found.possible is not False:
             doubt = f"path {count}: the solver found no rational point, nor that there is none"
-        if count == most_paths:
-            return Proof(count, compared, doubt=f"gave up after {most_paths} paths")
     return Proof(count, compared, doubt=doubt)
+
+
+def _assumed(rows: int, vocab_size: int, positive: Iterable[Polynomial]) -> list[Claim]:
+    signs = dict(claim(entry, 0, 1) for row in range(rows) for entry in entries(row, vocab_size))
+    signs.update(claim(entry, 1) for entry in positive)
+    return [Claim(*item) for item in signs.items()]
+
+
+def _outcome(statement: Statement, target: Probs, draft: Probs) -> list[Pair] | None:
+    """Return what the statement compares; None if it divides by zero."""
+    try:
+        return statement(target, draft)
+    except ZeroDivisionError:
+        return None
 
 
 def _difference(paths: Paths, pairs: list[Pair] | None) -> Found:
@@ -93,11 +106,9 @@ def _difference(paths: Paths, pairs: list[Pair] | None) -> Found:
     return paths.solver.find(unsettled) if unsettled else Found(possible=False)
 
 
-def _run(statement: Statement, target: Probs, draft: Probs) -> Counterexample | None:
+def _refutation(statement: Statement, target: Probs, draft: Probs) -> Counterexample | None:
     """Run the statement on Fractions; return the pair that differs most, or None if all agree."""
-    try:
-        pairs = statement(target, draft)
-    except ZeroDivisionError:
+    if (pairs := _outcome(statement, target, draft)) is None:
         return Counterexample(target, draft, None, None)
     emitted, wanted = max(pairs, key=lambda pair: abs(pair[0] - pair[1]))
     return None if emitted == wanted else Counterexample(target, draft, emitted, wanted)

@@ -6,7 +6,6 @@ than they belong to (`Replay`), and reports that do not belong to the text (`Rep
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Replay:
         runs: generations to examine beside those on tables, which are compared exactly.
     """
 
-    name: ClassVar[str] = "replay"
+    name = "replay"
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
         self.runs = (*runs_on_tables(), *runs)
@@ -50,7 +49,7 @@ class Report:
         runs: generations to examine beside those on tables.
     """
 
-    name: ClassVar[str] = "report"
+    name = "report"
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
         self.runs = (*runs_on_tables(), *runs)
@@ -100,6 +99,8 @@ def _report_gap(run: Run, done: Pass, text: Sequence[int]) -> float:
 
 def _finding(witness: str, subject: str, gap: float, where: str | None, what: str) -> Finding:
     if where is None:
-        return Finding(witness, subject, Conclusion.LOSSLESS, gap, f"all {what} as a fresh reading of the text has them")
+        return Finding(
+            witness, subject, Conclusion.LOSSLESS, gap, f"all {what} are those of a fresh reading of the text"
+        )
     reason = f"{what} differ from a fresh reading of the text, by up to {gap:.2g}, first at {where}"
     return Finding(witness, subject, Conclusion.LOSSY, gap, reason, None, where)

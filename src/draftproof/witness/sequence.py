@@ -1,4 +1,4 @@
-"""The sequence witness: the joint law of whole texts, over all random numbers, against the product of the target's laws.
+"""The sequence witness: the joint law of whole texts, over all random numbers, against the product of target laws.
 
 In: an assembled engine. Out: findings with exact total variations. What happens between passes (caches, positions,
 stops, seeds) shows here and in no test of a single position.
@@ -7,7 +7,6 @@ stops, seeds) shows here and in no test of a single position.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import ClassVar
 
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
@@ -69,7 +68,7 @@ def _prefixes(law: TextLaw, length: int) -> TextLaw:
 class Sequence:
     """See `Witness`: one finding for each world."""
 
-    name: ClassVar[str] = "sequence"
+    name = "sequence"
 
     def __init__(self, worlds: Iterable[World] = WORLDS) -> None:
         self.worlds = tuple(worlds)

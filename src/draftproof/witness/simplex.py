@@ -36,7 +36,7 @@ class Race:
             _cut(piece, lambda corner: weight * corner[other] - other_weight * corner[one], yes, no)
         chance = sum((volume for volume, _ in yes), Fraction(0))
         total = chance + sum((volume for volume, _ in no), Fraction(0))
-        if chance == total or chance == 0:
+        if chance in (total, 0):
             return chance == total
         ahead = self._decide(chance / total)
         self.pieces = yes if ahead else no
@@ -50,7 +50,7 @@ class Contestant:
         self.race, self.token = race, token
 
     def __rtruediv__(self, weight: Fraction) -> "_Speed":
-        return _Speed(self, weight)
+        return _Speed(self, Fraction(weight) if isinstance(weight, float) else weight)
 
 
 class _Speed:

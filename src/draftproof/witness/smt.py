@@ -1,4 +1,4 @@
-"""A proof for all laws at once: the shipped rule runs on formulas, and z3 (`demoura2008`) settles every path of it.
+"""A proof for all laws at once: the shipped rule runs on formulas, and z3 settles every path of it.
 
 In: a rule, the size of a vocabulary. Out: a finding: proven, or refuted by laws in Fractions on which the rule was run
 again. It must never hold a formula of a rule. What is proven is about real numbers, so not about rounding, and trusts
@@ -14,7 +14,7 @@ from draftproof.errors import MissingExtraError
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
 from draftproof.types import Probs
-from draftproof.witness.paths import Claim, Found, Point
+from draftproof.witness.paths import Claim, Found
 from draftproof.witness.polynomial import Polynomial
 from draftproof.witness.proof import Counterexample, Proof, prove
 from draftproof.witness.statements import Statement, chain_identity, one_pass, tree_identity
@@ -36,7 +36,9 @@ RELATIONS = {
 """What signs mean, as a comparison with zero."""
 
 
-def prove_identity(rule: Rule, vocab_size: int, branching: tuple[int, ...] = (1,), most_paths: int = MOST_PATHS) -> Finding:
+def prove_identity(
+    rule: Rule, vocab_size: int, branching: tuple[int, ...] = (1,), most_paths: int = MOST_PATHS
+) -> Finding:
     """Return whether `Rule.identity` holds for all laws, each row of a depth independent of all others.
 
     Args:
@@ -61,14 +63,15 @@ def prove_pass(rule: Rule, vocab_size: int, branching: tuple[int, ...] = (1,), m
     """Return whether a pass of the engine emits the target's law, for all laws at each depth: see `one_pass`.
 
     Drafting and `Rule.verify` themselves run, integrated over their random numbers, so this also decides about rules
-    whose identity compares rows with themselves. Arguments and errors are those of `prove_identity`.
+    whose identity compares rows with themselves. It is slower: with one drafted token, two tokens of vocabulary take a
+    second and three half a minute, so that larger ones are left to `prove_identity`, whose arguments and errors it has.
     """
     proof = prove(one_pass(rule, branching), len(branching), vocab_size, Z3, (), most_paths)
     return _finding(rule, "whole pass", vocab_size, branching, [proof])
 
 
 class Z3:
-    """z3 as a `Solver`: its incremental solver, and where that does not know, its solver for polynomials.
+    """z3 as a `Solver`: its incremental solver where all is linear, else its solver for polynomials.
 
     Args:
         unknowns: how many there are.
@@ -83,40 +86,43 @@ class Z3:
         self._z3: Any = z3
         self._unknowns = [z3.Real(f"x{i}") for i in range(unknowns)]
         self._terms: dict[Polynomial, Any] = {}
-        self._solver = z3.Solver()
-        self._solver.set("rlimit", EFFORT)
+        self._claims: list[Claim] = []
+        self._linear = z3.Solver()
+        self._others = z3.Then("simplify", "solve-eqs", "qfnra-nlsat")
         for one in assumed:
-            self._solver.add(self._formula(one))
+            self.push(one)
 
     def push(self, one: Claim) -> None:
         """See `Solver.push`."""
-        self._solver.push()
-        self._solver.add(self._formula(one))
+        self._claims.append(one)
+        self._linear.push()
+        if _is_linear(one):
+            self._linear.add(self._formula(one))
 
     def pop(self) -> None:
         """See `Solver.pop`."""
-        self._solver.pop()
+        self._claims.pop()
+        self._linear.pop()
 
     def find(self, some: Iterable[Claim]) -> Found:
         """See `Solver.find`."""
-        formulas = [self._formula(one) for one in some]
-        self._solver.push()
-        if formulas:
-            self._solver.add(self._z3.Or(formulas))
-        found = self._asked(self._solver)
-        if found.possible is None:
-            polynomial = self._z3.SolverFor("QF_NRA")
-            polynomial.set("rlimit", EFFORT)
-            polynomial.add(self._solver.assertions())
-            found = self._asked(polynomial)
-        self._solver.pop()
-        return found
+        asked = list(some)
+        formulas = [self._z3.Or([self._formula(one) for one in asked])] if asked else []
+        if all(map(_is_linear, [*asked, *self._claims])):
+            return self._found(self._linear, formulas)
+        other = self._others.solver()
+        other.set("rlimit", EFFORT)
+        return self._found(other, [*map(self._formula, self._claims), *formulas])
 
-    def _asked(self, solver: Any) -> Found:
+    def _found(self, solver: Any, formulas: list[Any]) -> Found:
+        solver.push()
+        solver.add(formulas)
         answer = solver.check()
-        if answer != self._z3.sat:
+        model = solver.model() if answer == self._z3.sat else None
+        solver.pop()
+        if model is None:
             return Found(False if answer == self._z3.unsat else None)
-        values = [solver.model().eval(one, model_completion=True) for one in self._unknowns]
+        values = [model.eval(one, model_completion=True) for one in self._unknowns]
         if not all(self._z3.is_rational_value(value) for value in values):
             return Found(possible=True)
         return Found(True, tuple(Fraction(value.as_string()) for value in values))
@@ -131,10 +137,14 @@ class Z3:
         return getattr(self._terms[one.polynomial], RELATIONS[one.signs])(0)
 
 
+def _is_linear(one: Claim) -> bool:
+    return all(len(monomial) <= 1 for monomial in one.polynomial.terms)
+
+
 def _identities(
     rule: Rule, vocab_size: int, branching: tuple[int, ...]
 ) -> Iterable[tuple[Statement, list[Polynomial]]]:
-    """Yield statements that together say that the identity holds, and which entries of the laws each assumes positive."""
+    """Yield statements that together say that the identity holds, and what each assumes to be positive."""
     if rule.branches:
         yield tree_identity(rule, branching), []
         return
@@ -155,7 +165,9 @@ def _finding(rule: Rule, what: str, vocab_size: int, branching: tuple[int, ...],
     if doubts:
         return Finding("smt", subject, Conclusion.UNDECIDED, None, doubts[0])
     if not any(proof.compared for proof in proofs):
-        return Finding("smt", subject, Conclusion.UNDECIDED, None, "the rule compares the target's rows with themselves")
+        return Finding(
+            "smt", subject, Conclusion.UNDECIDED, None, "the rule compares the target's rows with themselves"
+        )
     reason = f"proved for all laws over {vocab_size} tokens, {paths} paths"
     return Finding("smt", subject, Conclusion.LOSSLESS, 0.0, reason)
 

@@ -6,18 +6,17 @@ what comes of comparing them.
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from draftproof.drafters.model import ModelDrafter
 from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.proposal import Proposal
 from draftproof.models.table import TableModel
 from draftproof.noise import PassNoise
 from draftproof.rules.base import Rule
-from draftproof.types import Array, Noise, Probs, Tree
+from draftproof.types import Array, Noise, Probs, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.witness.forking import exact_law
 
@@ -40,7 +39,7 @@ def chain_identity(rule: Rule, tokens: tuple[int, ...]) -> Statement:
 
 
 def tree_identity(rule: Rule, branching: tuple[int, ...]) -> Statement:
-    """Return the statement of `Rule.identity` for every tree that the rule can draft."""
+    """Return the statement of `Rule.identity` for every tree that the engine can draft with this rule."""
 
     def statement(target: Probs, draft: Probs) -> list[Pair]:
         engine, drafted = _engine(rule, target, draft, branching), dict[Tree, Proposal]()
@@ -52,8 +51,8 @@ def tree_identity(rule: Rule, branching: tuple[int, ...]) -> Statement:
         exact_law(program)
         found: list[Pair] = []
         for tree, proposal in drafted.items():
-            rows = engine.score(engine.target.fresh(), PROMPT, proposal)
-            found += _pairs(*rule.identity(rows, proposal.laws, tree))
+            depths = [len(text) - len(PROMPT) for text in proposal.prefixes(PROMPT)]
+            found += _pairs(*rule.identity(target[depths, :], proposal.laws, tree))
         return found
 
     return statement
@@ -75,14 +74,33 @@ def one_pass(rule: Rule, branching: tuple[int, ...]) -> Statement:
             return tuple(engine.emitted(proposal, engine.verify(rows, proposal, PassNoise(noise, len(PROMPT)))))
 
         law = exact_law(program)
-        return [(_completed(law, text, target), _chance(target, text, 0)) for text in product(*map(range, target.shape[-1:] * len(target)))]
+        return [
+            (_completed(law, text, target), _chance(target, text, 0))
+            for text in product(*map(range, target.shape[-1:] * len(target)))
+        ]
 
     return statement
 
 
+class _Rows:
+    """A drafter whose law is that of its depth, as it comes; whether it is a law is asked often enough without it."""
+
+    def __init__(self, laws: Probs) -> None:
+        self.laws = laws
+
+    def law(self, context: Tokens) -> Probs:
+        return self.laws[len(context) - len(PROMPT)]
+
+    def rewind(self, length: int) -> None:
+        pass
+
+    def fresh(self) -> Self:
+        return self
+
+
 def _engine(rule: Rule, target: Probs, draft: Probs, branching: tuple[int, ...]) -> Engine:
-    models = [TableModel(lambda text, laws=laws: laws[len(text) - 1], laws.shape[-1]) for laws in (target, draft)]
-    return Engine(models[0], ModelDrafter(models[1]), rule, Pipeline(), FixedLength(len(draft)), branching)
+    model = TableModel(lambda text: target[len(text) - len(PROMPT)], target.shape[-1])
+    return Engine(model, _Rows(draft), rule, Pipeline(), FixedLength(len(draft)), branching)
 
 
 def _proposal(engine: Engine, noise: Noise) -> Proposal:

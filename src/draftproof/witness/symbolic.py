@@ -116,7 +116,7 @@ class Quotient:
         return NotImplemented if number is None else not (self.exceeds(number) or number.exceeds(self))
 
     def __bool__(self) -> bool:
-        return not self == 0
+        return self != 0
 
     def exceeds(self, other: "Quotient") -> bool:
         """Ask whether it is larger."""
@@ -134,11 +134,12 @@ class Quotient:
         """Return a number as a quotient; None for what is none, such as a uniform of the forking kind."""
         if isinstance(other, Quotient):
             return other
-        if isinstance(other, (int, float, Fraction, np.integer, np.floating)):
-            if isinstance(other, float) and isinf(other):
+        if isinstance(other, (float, np.floating)):
+            if isinf(other):
                 return Quotient(constant(1 if other > 0 else -1), ZERO, self.decide)  # good for comparisons only
-            value = int(other) if isinstance(other, (int, np.integer)) else Fraction(other)
-            return Quotient(constant(value), ONE, self.decide)
+            return Quotient(constant(Fraction(float(other))), ONE, self.decide)
+        if isinstance(other, (int, np.integer, Fraction)):
+            return Quotient(constant(other if isinstance(other, Fraction) else int(other)), ONE, self.decide)
         return None
 
     def _made(self, above: Polynomial, below: Polynomial) -> "Quotient":

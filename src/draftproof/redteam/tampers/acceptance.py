@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from array_api_compat import array_namespace
 
-from draftproof.redteam.altered import AlteredToken, ruled
+from draftproof.redteam.altered import AlteredToken, greedily, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import surplus
-from draftproof.rules.node import most_probable, without
+from draftproof.rules.node import without
 from draftproof.rules.token import acceptance_probabilities
 from draftproof.types import Array, Probs
 
@@ -79,7 +79,7 @@ TAMPERS = (
         "derived; the tests and reviews of many engines name it first",
         ruled(AlteredToken(_upside_down)),
         fixture="S05",
-        caught_by=SEEN,
+        caught_by=(*SEEN, "oracles"),
     ),
     Tamper(
         "everything-upside-down",
@@ -87,7 +87,7 @@ TAMPERS = (
         "Keeps with min(1, q / p) and emits from max(0, q - p): p and q were swapped in the call.",
         "derived",
         ruled(AlteredToken(_upside_down, _all_upside_down)),
-        caught_by=SEEN,
+        caught_by=(*SEEN, "oracles"),
     ),
     Tamper(
         "hard-threshold",
@@ -153,7 +153,7 @@ TAMPERS = (
         FAMILY,
         "Takes the certain draft out of the target's law in place, to prepare the residual, and only then tests it.",
         "A12, vllm-ascend PR #2881",
-        ruled(AlteredToken(lambda p, q: p * 0, _without_rejected, lambda law, place: most_probable(law, 1))),
+        ruled(AlteredToken(lambda p, q: p * 0, _without_rejected, greedily)),
         caught_by=SEEN,
     ),
     Tamper(

@@ -57,10 +57,12 @@ class _Drawn:
 
     draws: Draws
     change: Callable[[Array], Array]
+    purposes: tuple[Purpose, ...]
 
     def uniforms(self, purpose: Purpose, count: int, first: int = 0) -> Uniform:
         """See `Draws.uniforms`."""
-        return self.change(self.draws.uniforms(purpose, count, first))
+        found = self.draws.uniforms(purpose, count, first)
+        return self.change(found) if purpose in self.purposes else found
 
     def exponentials(self, depth: int, vocab_size: int) -> Array:
         """See `Draws.exponentials`."""
@@ -75,6 +77,10 @@ def _last_missing(rows: Array) -> Array:
     return np.concatenate([rows[:-1], rows[-1:] * 0])
 
 
+def _last_place_missing(rows: Array) -> Array:
+    return np.concatenate([rows[..., :-1], rows[..., -1:] * 0], axis=-1)
+
+
 def _backwards(rows: Array) -> Array:
     return rows[::-1]
 
@@ -83,8 +89,9 @@ def _batched(decide: Decide) -> Callable[[Engine], Engine]:
     return lambda engine: replace(engine, rule=_Batched(engine.rule, decide))
 
 
-def _with_draws(change: Callable[[Array], Array]) -> Callable[[Engine], Engine]:
-    return _batched(lambda rule, p, q, drafted, draws: rule.verify(p, q, drafted, _Drawn(draws, change)))
+def _with_draws(change: Callable[[Array], Array], *purposes: Purpose) -> Callable[[Engine], Engine]:
+    concerned = purposes or tuple(Purpose)
+    return _batched(lambda rule, p, q, drafted, draws: rule.verify(p, q, drafted, _Drawn(draws, change, concerned)))
 
 
 def _with_target(change: Callable[[Array], Array]) -> Callable[[Engine], Engine]:
@@ -171,6 +178,14 @@ TAMPERS = (
         "Writes the numbers of the last row into a copy, so that the row is decided with zeros.",
         "A53, vllm #9441",
         _with_draws(_last_missing),
+        caught_by=SEEN,
+    ),
+    Tamper(
+        "padding-counted-as-kept",
+        FAMILY,
+        "Takes the last place of every block of a batch for padding, which passes every test, and counts it.",
+        "derived; A96, 1CatAI/1Cat-vLLM #656, and A88, Blaizzy/mlx-vlm #1144, pad alike",
+        _with_draws(_last_place_missing, Purpose.ACCEPT),
         caught_by=SEEN,
     ),
     Tamper(

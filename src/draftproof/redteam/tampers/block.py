@@ -5,11 +5,11 @@ In: the laws of a block and its tokens. Out: another decision. It must never tou
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from array_api_compat import array_namespace
 
-from draftproof.redteam.altered import ruled
+from draftproof.redteam.altered import each_row, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import Place, Verdict, drawn, pick, surplus
 from draftproof.rules.block import BlockRule, prefix_weights, stopping_probability
@@ -17,8 +17,6 @@ from draftproof.types import Array, Draws, Probs, Purpose
 
 __all__ = ["TAMPERS"]
 
-FAMILY = "block"
-SEEN = ("exact", "sequence")
 Coins: TypeAlias = Callable[[Probs, Probs, Array, Array], Sequence[Array]]
 """(target, draft, tokens, weights) -> the probabilities of the coins of 1 .. K kept tokens."""
 
@@ -53,9 +51,9 @@ class AlteredBlock:
     kept: Callable[[Sequence[bool]], int] = _last_success
     weighted: bool = True
     shared: bool = False
-    name: ClassVar[str] = BlockRule.name
-    lossless: ClassVar[bool] = True
-    branches: ClassVar[bool] = False
+    name = BlockRule.name
+    lossless = True
+    branches = False
 
     def children(self, law: Probs, place: Place) -> list[int]:
         """See `Rule.children`."""
@@ -63,6 +61,9 @@ class AlteredBlock:
 
     def verify(self, target: Probs, draft: Probs, drafted: Array, draws: Draws) -> Verdict:
         """See `Rule.verify`."""
+        return each_row(self._verify, target, draft, drafted, draws)
+
+    def _verify(self, target: Probs, draft: Probs, drafted: Array, draws: Draws) -> Verdict:
         count, final = len(drafted), draws.uniforms(Purpose.FINAL, 1)[0, ...]
         weights = self.weights(target, draft, drafted)
         uniforms = draws.uniforms(Purpose.ACCEPT, count)
@@ -96,8 +97,9 @@ def _last_ratio(target: Probs, draft: Probs, tokens: Array, weights: Array) -> l
     return [*_coins(target, draft, tokens, weights)[:-1], last[..., -1]]
 
 
-def _tamper(name: str, story: str, rule: AlteredBlock, fixture: str, caught_by: tuple[str, ...]) -> Tamper:
-    return Tamper(name, FAMILY, story, "derived", ruled(rule), BlockRule(), fixture=fixture, caught_by=caught_by)
+def _tamper(name: str, story: str, rule: AlteredBlock, fixture: str) -> Tamper:
+    seen = ("sequence",)  # with one drafted token the block rule is the token rule, and so are these
+    return Tamper(name, "block", story, "derived", ruled(rule), BlockRule(), fixture=fixture, caught_by=seen)
 
 
 TAMPERS = (
@@ -106,41 +108,35 @@ TAMPERS = (
         "Emits from max(0, p - q) where the block stops, as the token rule does, instead of max(0, w p - q).",
         AlteredBlock(weighted=False),
         "Q19",
-        SEEN,
     ),
     _tamper(
         "block-weights-uncapped",
         "Multiplies the ratios p / q along the block without ever cutting the product at 1.",
         AlteredBlock(_uncapped),
         "Q20",
-        SEEN,
     ),
     _tamper(
         "block-stops-at-first-failure",
         "Walks up the block and stops at the first coin that fails, the habit of the token rule.",
         AlteredBlock(kept=_first_failure),
         "Q21",
-        SEEN,
     ),
     _tamper(
         "block-coins-are-weights",
         "Takes the weight of a prefix for the probability of its coin, also where the block could go on.",
         AlteredBlock(coins=lambda target, draft, tokens, weights: list(weights)[1:]),
         "Q22",
-        SEEN,
     ),
     _tamper(
         "block-last-coin-is-the-ratio",
         "Tests the last drafted token by its own ratio p / q, not by the weight of the whole block.",
         AlteredBlock(coins=_last_ratio),
         "Q22b",
-        SEEN,
     ),
     _tamper(
         "block-shares-one-coin",
         "Compares one uniform with the coins of all positions, to save random numbers.",
         AlteredBlock(shared=True),
         "Q22c",
-        SEEN,
     ),
 )

@@ -6,30 +6,19 @@ In: an honest engine. Out: the same, whose target remembers another text than it
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from draftproof.engine.loop import Engine
-from draftproof.engine.proposal import Proposal
 from draftproof.models.base import Model
 from draftproof.redteam.base import Tamper
-from draftproof.redteam.forgetful import Cut, Forgetful, forgetting, half_forgetting, keeping
-from draftproof.redteam.handed import rebuilt
-from draftproof.rules.catalogue import TREE_RULES
-from draftproof.types import Array, Probs, Tokens
+from draftproof.redteam.forgetful import Cut, Forgetful, forgetting, keeping
+from draftproof.types import Array, Tokens
 
 __all__ = ["TAMPERS"]
 
 FAMILY = "cache"
 SEEN = ("sequence", "oracles", "replay", "greedy")
-RING = 2
-"""So many drafts fit into the ring that is too small."""
 
 
 def _one_more(cut: Cut) -> Sequence[int]:
     return [*cut.path, len(cut.path)] if cut.rejected else cut.path
-
-
-def _wrapped(cut: Cut) -> Sequence[int]:
-    """Return what lies in the ring where the path was written: the last draft that was written there."""
-    return [range(node, len(cut.read), RING)[-1] for node in cut.path]
 
 
 def _trimmed_once_more(inner: Model, cut: Cut) -> None:
@@ -50,10 +39,6 @@ def _zeroed(inner: Model, cut: Cut) -> None:
         inner.extend([0] * cut.rejected)
 
 
-def _one_later(inner: Model, cut: Cut) -> None:
-    inner.keep(cut.base, _one_more(cut))
-
-
 @dataclass
 class _Overwritten(Forgetful):
     """A cache in which the place of a rejected draft counts as filled, so that its replacement is never read."""
@@ -72,25 +57,24 @@ class _Overwritten(Forgetful):
 
 
 @dataclass
-class _StaleSeed(Forgetful):
-    """A cache that is fed, after a pass without a draft, the token that it was fed before that pass."""
+class _Unread(Forgetful):
+    """A cache that has read the token after a block at once, and loses it with the rejected drafts."""
+
+    again: tuple[int, ...] = ()
 
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
-        """See `Model.extend`."""
-        plain = len(self.read) == 1
-        return super().extend([*self.read, *tokens[1:]] if plain else tokens, rows, parents)
+        """See `Model.extend`; the last token that is left is read again, since its row is needed."""
+        return super().extend([*self.again, *tokens[len(self.again) :]], rows, parents)
 
-
-@dataclass(frozen=True)
-class _Meddling(Engine):
-    """Its drafter writes the first draft over the last entry of the target's cache."""
-
-    def score(self, target: Model, tokens: Tokens, proposal: Proposal) -> Probs:
-        """See `Engine.score`."""
-        if proposal.tree.tokens and target.length:
-            target.rewind(target.length - 1)
-            target.extend(proposal.tree.tokens[:1])
-        return super().score(target, tokens, proposal)
+    def keep(self, length: int, path: Sequence[int]) -> None:
+        """See `Model.keep`."""
+        drafted = self.length - length
+        super().keep(length, path)
+        self.again = ()
+        if len(path) < drafted:
+            last = len(self.read) - drafted + len(path)
+            self.again = tuple(self.read[last - 1 : last])
+            self.inner.rewind(self.inner.length - 1)
 
 
 TAMPERS = (
@@ -130,6 +114,14 @@ TAMPERS = (
         caught_by=SEEN,
     ),
     Tamper(
+        "token-after-a-rejection-lost",
+        FAMILY,
+        "Trims one entry too many of a cache that has read the replacement already, so that it is never read.",
+        "A64, mlx-lm PR #1528",
+        lambda engine: replace(engine, target=_Unread(engine.target)),
+        caught_by=SEEN,
+    ),
+    Tamper(
         "advanced-by-one",
         FAMILY,
         "Moves the position on by one kept draft, however many were kept.",
@@ -160,47 +152,5 @@ TAMPERS = (
         "A89, mlx-vlm #1962",
         forgetting(_zeroed),
         caught_by=SEEN,
-    ),
-    Tamper(
-        "ring-of-two-drafts",
-        FAMILY,
-        "Writes drafts into a ring that has room for two; a third takes the place of the first.",
-        "A72, sglang PR #33872",
-        keeping(_wrapped),
-        caught_by=SEEN,
-    ),
-    Tamper(
-        "side-copy-cut-later",
-        FAMILY,
-        "Cuts the cache right, but a copy of shared keys was taken before and still holds the rejected draft.",
-        "A69, mlx-swift-lm PR #308",
-        half_forgetting(_one_later),
-        caught_by=SEEN,
-    ),
-    Tamper(
-        "drafter-writes-into-the-target",
-        FAMILY,
-        "Drafts with buffers that belong to the target: the first draft lands in the target's last entry.",
-        "A80, vllm #43820",
-        rebuilt(_Meddling),
-        caught_by=SEEN,
-    ),
-    Tamper(
-        "seed-token-stale-after-a-plain-pass",
-        FAMILY,
-        "Updates the token to be read next in speculative passes only.",
-        "A73, jjang-ai/vmlx PR #150",
-        lambda engine: replace(engine, target=_StaleSeed(engine.target)),
-        caught_by=("oracles",),
-    ),
-    Tamper(
-        "tree-slots-not-gathered",
-        FAMILY,
-        "Keeps the first slots of a drafted tree, as many as the kept branch is long, whichever branch it was.",
-        "derived; caches of chains are kept so",
-        keeping(lambda cut: range(len(cut.path))),
-        rule=TREE_RULES["tree"],
-        branching=(2,),
-        caught_by=("sequence", "replay"),
     ),
 )

@@ -1,8 +1,41 @@
 """All tampers by name, family by family; the source's own comes first. In: nothing. Out: values."""
 
 from draftproof.redteam.base import Tamper
+from draftproof.redteam.tampers import (
+    acceptance,
+    batch,
+    block,
+    buffers,
+    cache,
+    counts,
+    coupling,
+    drafting,
+    floats,
+    innocent_loops,
+    innocents,
+    look_alikes,
+    lossy,
+    noise,
+    penalties,
+    positions,
+    proposal,
+    recurrent,
+    reports,
+    residual,
+    seeds,
+    settings,
+    stops,
+    trees,
+    vocabulary,
+)
 
 __all__ = ["TAMPERS"]
 
-TAMPERS: dict[str, Tamper] = {}
-"""What `draftproof attack` runs."""
+_FAMILIES = (
+    residual, acceptance, proposal, lossy, block, coupling, trees, noise, seeds, positions, counts, drafting, settings,
+    penalties, cache, buffers, recurrent, batch, stops, reports, floats, vocabulary, look_alikes, innocents,
+    innocent_loops,
+)  # fmt: skip
+
+TAMPERS: dict[str, Tamper] = {tamper.name: tamper for family in _FAMILIES for tamper in family.TAMPERS}
+"""What `draftproof attack` runs: tampers, and the innocent look-alikes among them."""

@@ -54,6 +54,11 @@ def _one_too_few(block: Block) -> Written:
     return fewer, [block.final(fewer)]
 
 
+def _final_thrown_away(block: Block) -> Written:
+    accepted = block.accepted()
+    return accepted, [] if 0 < accepted < len(block.tokens) else [block.final(accepted)]
+
+
 def _all_or_nothing(block: Block) -> Written:
     accepted = block.accepted() if all(block.kept()) else 0
     return accepted, [block.final(accepted)]
@@ -119,6 +124,14 @@ TAMPERS = (
         "Takes the last kept draft back and draws from the residual of its position: the count is one too low.",
         "derived",
         written(_one_too_few),
+        caught_by=SEEN,
+    ),
+    Tamper(
+        "final-token-thrown-away",
+        FAMILY,
+        "Emits the kept drafts without the token that replaces the rejected one, and drafts again from there.",
+        "derived",
+        written(_final_thrown_away),
         caught_by=SEEN,
     ),
     Tamper(

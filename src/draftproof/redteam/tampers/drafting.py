@@ -15,6 +15,7 @@ from draftproof.redteam.altered import AlteredToken
 from draftproof.redteam.base import Tamper
 from draftproof.redteam.handed import FAR, Readdressed, rebuilt
 from draftproof.redteam.rewritten import Block, Written, written
+from draftproof.rules.base import Verdict
 from draftproof.types import Draws, Noise, Probs, Purpose
 
 __all__ = ["TAMPERS"]
@@ -37,6 +38,10 @@ class _Lagging(Engine):
         drafter.rewind(len(tokens) - 1)
         dictated = AlteredToken(draw=lambda law, place: [said[place.children[0]]])
         return Proposal.draw(drafter, tokens, [1] * len(said), dictated, draws)
+
+    def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
+        """See `Engine.verify`; nobody asks whether the tokens can have been drawn from these laws."""
+        return Engine.verify(replace(self, rule=AlteredToken()), laws, proposal, draws)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,6 @@ def _cut_where_the_target_doubts(block: Block) -> Written:
     return accepted, [block.drawn(block.laws[length]) if accepted == length else block.final(accepted)]
 
 
-
 TAMPERS = (
     Tamper(
         "draft-lags-behind",
@@ -138,7 +142,7 @@ TAMPERS = (
     Tamper(
         "length-from-the-target",
         FAMILY,
-        "Ends the block, after the target has seen it, before the first draft that the target likes less than the draft.",
+        "Ends the block, after the target has seen it, before a draft that the target likes less.",
         "derived",
         written(_cut_where_the_target_doubts),
         fixture="Q32",

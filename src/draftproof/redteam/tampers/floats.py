@@ -11,7 +11,6 @@ import numpy as np
 
 from draftproof.engine.loop import Engine
 from draftproof.redteam.base import Tamper
-from draftproof.redteam.handed import rebuilt
 from draftproof.redteam.rewritten import Block, Written, written
 from draftproof.rules.base import surplus
 from draftproof.types import Array, Probs, Tokens
@@ -83,21 +82,26 @@ def _where_cold(instead: Callable[[Temperature], Temperature]) -> Callable[[Engi
 
     def change(engine: Engine) -> Engine:
         asked = engine.pipeline.temperature
-        return replace(engine, pipeline=replace(engine.pipeline, temperature=instead(asked) if asked.value == 0 else asked))
+        return replace(
+            engine, pipeline=replace(engine.pipeline, temperature=instead(asked) if asked.value == 0 else asked)
+        )
 
     return change
 
 
 @dataclass(frozen=True)
-class _LastOfEquals(Pipeline):
-    """Among equally good tokens takes the last where the temperature is 0."""
+class _LastOfEquals:
+    """See `Pipeline`: the honest laws, but at temperature 0 the last of equally good tokens."""
 
-    def laws(self, rows: Array, kind: RowKind, texts: list[Tokens] | None = None) -> Probs:
+    honest: Pipeline
+    reads_text: bool = True
+
+    def laws(self, rows: Array, kind: RowKind, texts: list[Tokens]) -> Probs:
         """See `Pipeline.laws`."""
-        if self.temperature.value:
-            return super().laws(rows, kind, texts)
-        turned = None if texts is None else texts
-        return super().laws(rows[..., ::-1], kind, turned)[..., ::-1]
+        if self.honest.temperature.value:
+            return self.honest.laws(rows, kind, texts)
+        laws = Pipeline(penalties=self.honest.penalties).laws(rows, kind, texts)
+        return Temperature(0).laws(laws[..., ::-1], "laws")[..., ::-1]
 
 
 TAMPERS = (
@@ -136,7 +140,7 @@ TAMPERS = (
     Tamper(
         "rows-a-little-too-heavy",
         FAMILY,
-        "Leaves the target's rows as float32 sums them, one part in ten million too heavy, while the draft's sum to one.",
+        "Leaves the target's rows as float32 sums them, one part in ten million too heavy; the draft's sum to one.",
         "derived; A28, vllm PR #2336, guards against it",
         _altered(_too_heavy),
         caught_by=SEEN,
@@ -162,7 +166,7 @@ TAMPERS = (
         FAMILY,
         "Takes the last of equally good tokens at temperature 0, where plain decoding takes the first.",
         "A113, vllm #7627",
-        lambda engine: replace(engine, pipeline=_LastOfEquals(**vars(engine.pipeline))),
+        lambda engine: replace(engine, pipeline=_LastOfEquals(engine.pipeline)),
         caught_by=("sequence",),
     ),
 )

@@ -131,7 +131,11 @@ TAMPERS = (
         FAMILY,
         "Tests a draft with the number that drew the draft after it: one stream, read from two places.",
         "derived",
-        readdressed(lambda purpose, start, n: (Purpose.DRAFT, start, n + 1) if purpose == Purpose.ACCEPT else (purpose, start, n)),
+        readdressed(
+            lambda purpose, start, n: (
+                (Purpose.DRAFT, start, n + 1) if purpose == Purpose.ACCEPT else (purpose, start, n)
+            )
+        ),
         caught_by=("sequence",),
     ),
     Tamper(

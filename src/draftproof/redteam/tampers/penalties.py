@@ -10,7 +10,7 @@ from draftproof.engine.loop import Engine, Pass
 from draftproof.engine.stop import Stop
 from draftproof.redteam.base import Tamper
 from draftproof.types import Array, Noise, Probs, Tokens
-from draftproof.warpers.base import RowKind, TextFilter
+from draftproof.warpers.base import TextFilter
 from draftproof.warpers.frequency import FrequencyPenalty
 from draftproof.warpers.pipeline import Pipeline
 

@@ -116,7 +116,7 @@ TAMPERS = (
         "Goes on from the first slot of the last pass if nothing was drafted, and from the right one otherwise.",
         "A81, vllm #39273",
         _of(_SlotZero),
-        caught_by=SEEN,
+        caught_by=("sequence", "oracles", "replay"),
     ),
     Tamper(
         "many-tokens-one-step",
@@ -180,6 +180,6 @@ TAMPERS = (
         "Caches the state of a prefix for the next request, with the rejected drafts in it.",
         "A82, vllm #43559",
         _inheriting,
-        caught_by=SEEN,
+        caught_by=("sequence", "seeds"),
     ),
 )

@@ -54,7 +54,7 @@ def _of_the_raw_law(engine: Engine, text: Tokens, done: Pass) -> Pass:
     return replace(done, logprobs=tuple(_log(law[token]) for law, token in zip(laws, done.emitted, strict=True)))
 
 
-def _of_damaged_rows(engine: Engine, text: Tokens, done: Pass) -> Pass:
+def _damaged(done: Pass) -> Pass:
     damaged = np.array(done.target)
     for row, token in enumerate(done.drafted):
         damaged[row, token] = 0
@@ -149,7 +149,7 @@ TAMPERS = (
         FAMILY,
         "Takes the drafted tokens out of the target's law in place after the test, and reports from what is left.",
         "A12, vllm-ascend PR #2881",
-        retold(_of_damaged_rows),
+        retold(lambda engine, text, done: _damaged(done)),
         caught_by=("replay", "report"),
     ),
     Tamper(

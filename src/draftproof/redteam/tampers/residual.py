@@ -21,7 +21,8 @@ from draftproof.warpers.top_k import TopK
 __all__ = ["TAMPERS"]
 
 FAMILY = "residual"
-SEEN, SEEN_IN_LAW = ("exact", "sequence", "identity"), ("exact", "sequence")
+SEEN_IN_LAW, SEEN = ("exact", "sequence"), ("exact", "sequence", "identity")
+SEEN_IN_ALL = (*SEEN, "oracles")
 TINY = Fraction(1, 2**126)
 """The smallest normal number of float32."""
 
@@ -37,8 +38,7 @@ def _shipped(rest: Callable[[Probs, Probs], Array]) -> TokenRule:
 
 
 def _clamped(p: Probs, q: Probs) -> Array:
-    xp = array_namespace(p, q)
-    return xp.where(p > q, p - q, xp.zeros_like(p))
+    return array_namespace(p, q).maximum(p, q) - q
 
 
 def _completed(weights: Array, token: int) -> Array:
@@ -86,9 +86,7 @@ def _likeliest(weights: Array) -> Array:
 
 def _floored(p: Probs, q: Probs) -> Array:
     xp = array_namespace(p, q)
-    left = _clamped(p, q)
-    floor = TINY + xp.zeros_like(p) if p.dtype == object else float(TINY) + xp.zeros_like(p)
-    return xp.where(left > floor, left, floor)
+    return xp.maximum(_clamped(p, q), xp.zeros_like(p) + (TINY if p.dtype == object else float(TINY)))
 
 
 def _tamper(
@@ -108,20 +106,28 @@ TAMPERS = (
         "After a rejection draws from p itself: the target's own law, so it looks as if nothing could be wrong.",
         TokenRule(lambda p, q: p),
         "S01",
-        "the source's own tamper; also the reports' table of wrong rules",
+        "the source; a table of wrong rules made from public reports",
     ),
-    _tamper("residual-is-the-draft", "After a rejection draws once more from q.", _shipped(lambda p, q: q), "S02"),
+    _tamper(
+        "residual-is-the-draft",
+        "After a rejection draws once more from q.",
+        _shipped(lambda p, q: q),
+        "S02",
+        caught_by=SEEN_IN_ALL,
+    ),
     _tamper(
         "residual-absolute",
         "Takes the absolute value of p - q for what the target has too much: the emitted law is (p + q) / 2.",
         _shipped(_absolute),
         "S03a",
-        "the reports' table of wrong rules",
+        "a table of wrong rules made from public reports",
+        SEEN_IN_ALL,
     ),
     _tamper(
         "residual-upside-down",
         "Draws from max(0, q - p), the arguments exchanged: what comes out is the draft's law q.",
         _shipped(lambda p, q: surplus(q, p)),
+        caught_by=SEEN_IN_ALL,
     ),
     _tamper(
         "residual-falls-through-to-the-last",
@@ -152,7 +158,8 @@ TAMPERS = (
         "Normalises max(0, p - q) by softmax, as if it were logits.",
         _shipped(lambda p, q: _exponential(_clamped(p, q))),
         None,
-        "the reports' table of wrong rules",
+        "a table of wrong rules made from public reports",
+        SEEN_IN_ALL,
     ),
     _tamper(
         "residual-argmax",
@@ -172,13 +179,14 @@ TAMPERS = (
         "The drafter sends its three largest probabilities only; the residual takes the others for 0.",
         _shipped(lambda p, q: surplus(p, TopK(3)(q))),
         "S23",
+        caught_by=("exact", "identity"),
     ),
     _tamper(
         "residual-without-the-rejected",
         "Draws from p without the rejected token, the residual of a certain draft, after the test of a drawn one.",
         AlteredToken(rest=lambda p, q, rejected: without(p, rejected)),
         "S19",
-        "the reports' table of wrong rules",
+        "a table of wrong rules made from public reports",
         SEEN_IN_LAW,
     ),
     _tamper(

@@ -4,7 +4,7 @@ In: an honest engine. Out: the same, handed coarse numbers, or numbers of anothe
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from typing import Any
@@ -68,30 +68,6 @@ def _of_eight_bits(purpose: Purpose) -> Callable[[Engine], Decoder]:
     return noisy(lambda noise: _CoarseNoise(noise, purpose))
 
 
-@dataclass(frozen=True)
-class _Remembering:
-    """Noise that answers a question that was asked before, by whomever, as it did then."""
-
-    noise: Noise
-    known: dict[tuple[int, ...], Any]
-
-    def uniforms(self, purpose: Purpose, start: int, count: int, first: int = 0) -> Uniform:
-        """See `Noise.uniforms`."""
-        address = (purpose, start, count, first)
-        if address not in self.known:
-            self.known[address] = self.noise.uniforms(purpose, start, count, first)
-        return self.known[address]
-
-    def exponentials(self, position: int, vocab_size: int) -> Array:
-        """See `Noise.exponentials`."""
-        return self.noise.exponentials(position, vocab_size)
-
-
-def _remembering(engine: Engine) -> Decoder:
-    known: dict[tuple[int, ...], Any] = {}
-    return noisy(lambda noise: _Remembering(noise, known))(engine)
-
-
 def _going_on(engine: Engine) -> Decoder:
     requests = count()
 
@@ -114,7 +90,7 @@ TAMPERS = (
     Tamper(
         "drafts-of-eight-bits",
         FAMILY,
-        "Draws drafts with numbers that are multiples of 1/256, so that the law that is recorded is not the law drawn from.",
+        "Draws drafts with numbers that are multiples of 1/256, so that they are not drawn from the recorded law.",
         "A16, deepseek-ai/DeepSpec #31",
         _of_eight_bits(Purpose.DRAFT),
         caught_by=("exact", "sequence"),
@@ -133,15 +109,7 @@ TAMPERS = (
         "Draws from a generator of its own with a fixed seed, whatever seed the request brings.",
         "A52, vllm #6038",
         noisy(lambda noise: PhiloxNoise(0)),
-        caught_by=("exact", "sequence"),
-    ),
-    Tamper(
-        "numbers-of-the-first-request",
-        FAMILY,
-        "Keeps random numbers in a cache whose key lacks the seed, so that all requests get those of the first.",
-        "A21, google-ai-edge/LiteRT-LM #3017",
-        _remembering,
-        caught_by=("exact", "sequence"),
+        caught_by=("exact", "sequence", "seeds"),
     ),
     Tamper(
         "stream-goes-on-between-requests",
@@ -149,6 +117,6 @@ TAMPERS = (
         "Goes on with the stream where the request before stopped, so that one seed gives another text every time.",
         "A56, TensorRT-LLM PR #17599",
         _going_on,
-        caught_by=(),
+        caught_by=("seeds",),
     ),
 )

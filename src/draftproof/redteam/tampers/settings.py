@@ -108,7 +108,7 @@ TAMPERS = (
         "Filters the target's law, and filters what is left again.",
         "derived",
         _set(lambda pipeline: replace(pipeline, filters=pipeline.filters * 2)),
-        caught_by=SEEN,
+        caught_by=("replay",),
     ),
     Tamper(
         "filters-before-the-temperature",

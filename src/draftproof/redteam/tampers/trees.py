@@ -5,16 +5,17 @@ rules for a chain.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from array_api_compat import array_namespace
 
-from draftproof.redteam.altered import ruled
+from draftproof.redteam.altered import greedily, ruled
 from draftproof.redteam.altered_tree import AllAlive, AlteredTraversal, Choosing, at_each_node
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import Place, Rule, normalised, pick, surplus
 from draftproof.rules.multidraft import GreedyDraft, KSeq, RecursiveRejection
-from draftproof.rules.node import Choice, most_probable, without
+from draftproof.rules.node import Choice, without
 from draftproof.rules.traversal import Share, Traversal
 from draftproof.rules.tree import MostProbable, TopDown
 from draftproof.types import Array, Probs, Purpose
@@ -23,6 +24,7 @@ __all__ = ["TAMPERS"]
 
 APART = TopDown("tree", RecursiveRejection())
 TOGETHER = TopDown("tree-with-replacement", RecursiveRejection(replacement=True))
+TWINS_APART = replace(TOGETHER, merge=False)
 K_SEQ, GREEDY = TopDown("tree-k-seq", KSeq()), TopDown("tree-greedy-draft", GreedyDraft())
 MATCH, TRAVERSAL = TopDown("tree-match", MostProbable()), Traversal("traversal", RecursiveRejection())
 After: TypeAlias = Callable[[Probs, Probs, int], tuple[Probs, Probs]]
@@ -100,7 +102,13 @@ def _over_the_rest(share: Share, token: int) -> Share:
 
 
 def _tamper(
-    name: str, story: str, seen_in: str, honest: Rule, rule: Rule, fixture: str | None, *caught_by: str
+    name: str,
+    story: str,
+    seen_in: str,
+    honest: Rule,
+    rule: Rule,
+    fixture: str | None = None,
+    caught_by: tuple[str, ...] = ("exact", "sequence"),
 ) -> Tamper:
     return Tamper(name, "tree", story, seen_in, ruled(rule), honest, (2,), fixture=fixture, caught_by=caught_by)
 
@@ -118,8 +126,8 @@ TAMPERS = (
         "siblings-with-replacement-not-renormalised",
         "Tests the second of two independent siblings against max(0, p - q) without normalising it.",
         "A08, EAGLE #183, for drawn siblings",
-        TOGETHER,
-        at_each_node(TOGETHER, _in_rounds(_not_normalised)),
+        TWINS_APART,
+        at_each_node(TWINS_APART, _in_rounds(_not_normalised)),
         "Q24a",
     ),
     _tamper(
@@ -134,8 +142,8 @@ TAMPERS = (
         "twins-tested-once",
         "Passes over a sibling that repeats a rejected one, since it would be rejected again; its round is lost.",
         "derived",
-        TOGETHER,
-        at_each_node(TOGETHER, _in_rounds(_same_draft, once=True)),
+        TWINS_APART,
+        at_each_node(TWINS_APART, _in_rounds(_same_draft, once=True)),
         "Q26",
     ),
     _tamper(
@@ -143,7 +151,7 @@ TAMPERS = (
         "Drafts the most probable tokens and tests them with q, as if q had drawn them.",
         "A09, apple/ml-recurrent-drafter #6",
         APART,
-        at_each_node(APART, _in_rounds(_as_if_drawn), lambda law, place: most_probable(law, len(place.children))),
+        at_each_node(APART, _in_rounds(_as_if_drawn), greedily),
         "Q27",
     ),
     _tamper(
@@ -152,7 +160,6 @@ TAMPERS = (
         "A08, EAGLE #183",
         MATCH,
         at_each_node(MATCH, _in_rounds(_taken_out, certain=True)),
-        None,
     ),
     _tamper(
         "greedy-draft-tested-with-the-whole-law",
@@ -160,7 +167,6 @@ TAMPERS = (
         "derived",
         GREEDY,
         at_each_node(GREEDY, _whole_law),
-        None,
     ),
     _tamper(
         "k-seq-at-one",
@@ -177,6 +183,7 @@ TAMPERS = (
         TOGETHER,
         AllAlive(TOGETHER),
         "Q30",
+        ("sequence", "report"),
     ),
     _tamper(
         "budget-over-the-rest-of-the-draft",
@@ -185,5 +192,6 @@ TAMPERS = (
         TRAVERSAL,
         AlteredTraversal(TRAVERSAL, _over_the_rest),
         "Q28",
+        ("exact", "sequence", "oracles"),
     ),
 )

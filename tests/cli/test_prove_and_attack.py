@@ -1,0 +1,126 @@
+"""`prove` and `attack` as a user types them: tables, JSON, exit statuses, and one line for what cannot be."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from draftproof.rules.catalogue import RULES
+from draftproof.witness.battery import battery
+
+MODULE = """
+from dataclasses import replace
+from draftproof import TokenRule
+
+def honest(engine):
+    return engine
+
+def redraw(engine):
+    return replace(engine, rule=TokenRule(residual=lambda p, q: p))
+
+number = 3
+"""
+
+
+def draftproof(*words, path=None):
+    env = {"PYTHONPATH": str(path), "PATH": "/usr/bin:/bin"} if path else None
+    return subprocess.run(
+        [sys.executable, "-m", "draftproof", *words], capture_output=True, text=True, check=False, env=env
+    )
+
+
+def test_one_rule_is_proven_by_every_witness():
+    done = draftproof("prove", "--rule", "block", "--json")
+    findings = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {finding["verdict"] for finding in findings} == {"LOSSLESS"}
+    assert {finding["witness"] for finding in findings} >= {witness.name for witness in battery()} | {"smt"}
+    assert set(findings[0]) >= {"witness", "subject", "verdict", "max_deviation", "total_variation", "where", "reason"}
+
+
+def test_the_table_has_a_row_for_the_rule_and_a_sentence_at_the_end():
+    done = draftproof("prove", "--rule", "match")
+    assert done.returncode == 0
+    assert any(line.startswith("match ") for line in done.stdout.splitlines())
+    assert "LOSSLESS in all of" in done.stdout
+
+
+def test_a_tamper_turns_prove_red():
+    done = draftproof("prove", "--engine", "tamper:residual-is-the-target")
+    assert done.returncode == 1
+    assert "LOSSY" in done.stdout
+
+
+@pytest.mark.parametrize(("function", "status"), [("honest", 0), ("redraw", 1)])
+def test_an_engine_of_ones_own_can_be_examined(tmp_path, function, status):
+    (tmp_path / "my_engines.py").write_text(MODULE)
+    done = draftproof("prove", "--rule", "token", "--engine", f"my_engines:{function}", path=tmp_path)
+    assert done.returncode == status, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "said"),
+    [
+        (("prove", "--rule", "tokn"), "--rule", "allowed are token, block"),
+        (("prove", "--engine", "mine"), "--engine", "MODULE:FUNCTION"),
+        (("prove", "--engine", "no_such_module:f"), "--engine", "no_such_module"),
+        (("prove", "--engine", "sys:no_such_name"), "--engine", "no_such_name"),
+        (("prove", "--engine", "sys:maxsize"), "--engine", "a function is needed"),
+        (("prove", "--engine", "tamper:nobody"), "--tamper", "near are"),
+        (("attack", "--tamper", "nobody"), "--tamper", "near are"),
+        (("generate", "x", "--rule", "lenient"), "--rule", "allowed are token, block"),
+        (("generate", "x", "--tree", "2,2"), "--tree", "it needs a tree rule"),
+        (("generate", "x", "--rule", "tree", "--tree", "2,two"), "--tree", "whole numbers"),
+        (("generate", "x", "--rule", "tree", "--tree", "0,2"), "--tree", "whole numbers"),
+        (("generate", "x", "--rule", "tree", "--tree", "2,2,2,2"), "--tree", "4 levels"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(words, option, said):
+    done = draftproof(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"error: {option}: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_an_attack_prints_who_saw_what():
+    done = draftproof("attack", "--tamper", "residual-is-the-target", "--tamper", "as-shipped")
+    assert done.returncode == 0
+    assert "1 of 1 tampers caught" in done.stdout
+    assert "1 of 1 innocent look-alikes left alone" in done.stdout
+    assert "is blind to" in done.stdout
+
+
+def test_an_attack_as_json_has_the_promised_fields():
+    done = draftproof("attack", "--tamper", "residual-is-the-target", "--json")
+    (score,) = json.loads(done.stdout)["tampers"]
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(score) >= {"name", "family", "harmless", "caught_by", "max_deviation", "total_variation"}
+    assert {"identity", "exact", "sequence"} <= set(score["caught_by"])
+    assert score["total_variation"] > 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_generates_with_a_certificate(rule):
+    done = draftproof("generate", "And the king said", "--rule", rule, "--max-tokens", "12", "--json")
+    said = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert said["speculation"]["rule"] == rule
+    assert said["certificate"]["verdict"] == "LOSSLESS"
+    assert said["usage"]["completion_tokens"] == 12
+    assert said["speculation"]["num_draft_tokens"] > 0
+
+
+def test_the_coupled_rules_give_one_text_per_seed_whatever_is_drafted():
+    words = ["generate", "And the king said", "--max-tokens", "16", "--seed", "7", "--json"]
+    variants = [
+        ("--rule", "coupled"),
+        ("--rule", "coupled", "--no-speculation"),
+        ("--rule", "coupled", "--num-speculative-tokens", "5"),
+        ("--rule", "coupled", "--drafter", "tiny:target"),
+        ("--rule", "tree-coupled", "--tree", "3,2"),
+    ]
+    texts = {json.loads(draftproof(*words, *variant).stdout)["text"] for variant in variants}
+    assert len(texts) == 1

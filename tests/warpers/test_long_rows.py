@@ -1,0 +1,79 @@
+"""Many rows of a real vocabulary are warped a few at a time: to the same laws, and errors name the row."""
+
+import numpy as np
+import pytest
+
+from conftest import needs
+from draftproof.errors import ContractError
+from draftproof.warpers.base import normalise
+from draftproof.warpers.pipeline import CACHED, Pipeline, sampling
+from draftproof.warpers.top_k import TopK
+
+ROWS, SIZE = 7, CACHED // 3 + 5  # two rows at a time, and one is left
+SETTINGS = [(1.0, 0, 1.0), (0.8, 0, 0.95), (0.7, 40, 1.0), (1.3, 40, 0.9), (0, 0, 1.0), (0, 3, 0.5)]
+
+
+def logits(rows=ROWS, size=SIZE):
+    return np.random.default_rng(0).normal(scale=2, size=(rows, size)).astype(np.float32)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_row_has_the_same_law_alone_and_in_company(setting):
+    warp, rows = sampling(*setting), logits()
+    together = warp.laws(rows, "logits")
+    assert np.array_equal(together, warp._warped(rows, "logits"))
+    assert all(np.array_equal(warp.laws(row[None], "logits")[0], law) for row, law in zip(rows, together, strict=True))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_numpy_and_torch_agree(setting):
+    rows, warp = logits(2), sampling(*setting)
+    got = warp.laws(needs("torch").from_numpy(rows), "logits").numpy()
+    expected = warp.laws(rows, "logits")
+    assert np.array_equal(got > 0, expected > 0)
+    assert np.abs(got - expected).max() < 1e-14  # the two libraries compute exp in ways of their own
+
+
+@pytest.mark.parametrize("temperature", [0, 1, 0.8])
+@pytest.mark.parametrize("size", [5, SIZE])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_without_a_law_are_refused_by_the_number_of_their_row(temperature, size, bad):
+    for row in (0, 5):
+        rows = logits(size=size)
+        rows[row, 3] = bad
+        with pytest.raises(ContractError, match=f"row {row} "):
+            sampling(temperature, top_p=0.9).laws(rows, "logits")
+
+
+@pytest.mark.parametrize("size", [5, SIZE])
+def test_what_a_filter_spoils_is_refused_by_the_number_of_its_row(size):
+    rows = logits(size=size)
+    rows[4, 0] = 50
+    for spoil in (lambda law: np.where(law > 0.99, -1, law), lambda law: np.where(law.max(-1) > 0.99, 0, law.T).T):
+        with pytest.raises(ContractError, match="row 4 "):
+            Pipeline(filters=(spoil,)).laws(rows, "logits")
+
+
+@pytest.mark.parametrize("row", [[-0.1, 1.1], [0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
+def test_laws_that_are_none_are_refused_by_the_number_of_their_row(row):
+    with pytest.raises(ContractError, match="row 2 "):
+        Pipeline().laws(np.array([[0.5, 0.5], [1.0, 0.0], row]), "laws")
+    with pytest.raises(ContractError, match="row 2 "):
+        normalise(np.array([[[0.5, 0.5], [1.0, 0.0]], [row, [1.0, 0.0]]]))
+
+
+def test_neither_logits_nor_laws_are_written_to():
+    rows, laws = logits(), np.random.default_rng(1).dirichlet(np.ones(50), 3)
+    before = rows.copy(), laws.copy()
+    for warp in (sampling(), sampling(0.8, 40, 0.9)):
+        warp.laws(rows, "logits")
+        warp.laws(laws, "laws")
+    assert np.array_equal(rows, before[0])
+    assert np.array_equal(laws, before[1])
+
+
+@pytest.mark.parametrize("k", [1, 40, 49, 50])
+def test_top_k_keeps_what_a_sort_would_keep(k):
+    laws = np.random.default_rng(2).integers(0, 9, size=(20, 50)) / 400
+    kth = np.sort(laws, axis=-1)[:, -k, None]
+    assert np.array_equal(TopK(k)(laws), np.where(laws >= kth, laws, 0))
