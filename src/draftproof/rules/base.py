@@ -175,10 +175,11 @@ def row_at(rows: Array, index: Array) -> Array:
 
 def row_or_zeros(rows: Array, index: Array, like: Array) -> Array:
     """Return (..., V), the row of rows (..., N, V) that index (...) names; where it is N, zeros like `like`."""
+    if index.ndim == 0 and int(index) < rows.shape[-2]:
+        return rows[int(index)]
     xp = array_namespace(rows, like)
-    if index.ndim == 0:
-        return rows[int(index)] if int(index) < rows.shape[-2] else xp.zeros_like(like)
-    return row_at(xp.concat([rows, xp.zeros_like(like)[..., None, :]], axis=-2), index)
+    zeros = xp.zeros_like(like)
+    return zeros if index.ndim == 0 else row_at(xp.concat([rows, zeros[..., None, :]], axis=-2), index)
 
 
 def entries_at(rows: Array, index: Array) -> Array:

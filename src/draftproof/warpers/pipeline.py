@@ -49,25 +49,28 @@ class Pipeline:
         """
         if self.penalties:
             rows, kind = self._penalised(rows, kind, texts), "laws"
-        if kind == "logits" and is_numpy_array(rows) and rows.size > CACHED and rows.ndim == 2:
-            return self._by_rows(rows)
+        floats = kind == "logits" or rows.dtype == np.float64
+        if floats and is_numpy_array(rows) and rows.ndim == 2 and len(rows) > 1 and rows.size > CACHED:
+            return self._a_few_at_a_time(rows, kind)
         return self._warped(rows, kind)
 
-    def _by_rows(self, rows: Array) -> Probs:
+    def _a_few_at_a_time(self, rows: Array, kind: RowKind) -> Probs:
         laws, step = np.empty(rows.shape), max(1, CACHED // rows.shape[-1])
         try:
             for first in range(0, len(rows), step):
-                part = laws[first : first + step]
-                if (law := self._warped(rows[first : first + step], "logits", part)) is not part:
-                    part[...] = law
+                self._warped(rows[first : first + step], kind, laws[first : first + step])
         except ContractError:
-            return self._warped(rows, "logits")  # raises it again, now with the number of the row among all
+            return self._warped(rows, kind)  # raises it again, now with the number of the row among all
         return laws
 
     def _warped(self, rows: Array, kind: RowKind, out: Array | None = None) -> Probs:
-        law = self.temperature.laws(rows, kind, out)
-        for keep in self.filters:
-            law = normalise(keep(law), out)
+        law = self.temperature.laws(rows, kind)
+        for keep in self.filters[:-1]:
+            law = normalise(keep(law, law))
+        for keep in self.filters[-1:]:
+            return normalise(keep(law, law), out)
+        if out is not None:
+            out[...] = law
         return law
 
     def _penalised(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> Probs:

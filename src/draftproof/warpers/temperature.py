@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace
 
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs
-from draftproof.warpers.base import RowKind, first_false, normalise
+from draftproof.warpers.base import RowKind, first_not, normalise
 
 __all__ = ["Temperature"]
 
@@ -35,33 +34,27 @@ class Temperature:
         if not (math.isfinite(self.value) and self.value >= 0):
             raise UsageError(f"got {self.value}; allowed are finite numbers from 0 up (0 = greedy)", "temperature")
 
-    def laws(self, rows: Array, kind: RowKind, out: Array | None = None) -> Probs:
+    def laws(self, rows: Array, kind: RowKind) -> Probs:
         """Return laws (..., V) of rows (..., V); logits become float64 first.
 
-        Args:
-            rows: what a model returned.
-            kind: what that is.
-            out: where the laws of logits are to be written, a NumPy array.
-
         Raises:
-            ContractError: if a row has no law.
+            ContractError: if a row has no law; it names the row.
         """
         if self.value == 0:
             return _one_hot(rows)
         if kind == "laws":
             return normalise(rows if self.value == 1 else rows ** self._power())
-        return _softmax(rows, float(self.value), out)
+        return _softmax(rows, float(self.value))
 
     def _power(self) -> float | int | Fraction:
         power = 1 / self.value
         return int(power) if power == int(power) else power
 
 
-def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
+def _softmax(logits: Array, temperature: float) -> Probs:
     xp = array_namespace(logits)
-    best = xp.astype(_best(xp, logits), xp.float64)
-    scores = logits - best if out is None else np.subtract(logits, best, out=out)  # float64 from here on
-    scores *= 1 / max(temperature, COLDEST)
+    scores = logits - xp.astype(_best(xp, logits), xp.float64)  # float64 from here on
+    scores *= 1 / max(temperature, COLDEST)  # in place, as all that follows: a row of a real vocabulary fills the cache
     xp.exp(scores, out=scores)
     scores *= 1 / xp.sum(scores, axis=-1, keepdims=True)
     return scores
@@ -77,7 +70,7 @@ def _one_hot(rows: Array) -> Probs:
 def _best(xp: Any, rows: Array) -> Array:
     """Return the largest score of each row (..., 1): finite, and larger than no NaN, else there is no law."""
     best = xp.max(rows, axis=-1, keepdims=True)
-    if not (xp.min(best) > -math.inf and xp.max(best) < math.inf):  # false for NaN too
-        row = first_false((best > -math.inf) & (best < math.inf))
-        raise ContractError(f"row {row} of scores must have a finite maximum and no NaN; a model returned another")
+    fine = (best > -math.inf) & (best < math.inf)  # false for NaN
+    if not bool(xp.all(fine)):
+        raise ContractError(f"{first_not(fine)} of scores has no finite maximum, or NaN; a model returned it")
     return best

@@ -29,8 +29,8 @@ class TopK:
         if self.k < 1:
             raise UsageError(f"got {self.k}; allowed are whole numbers from 1 up, or 0 for no limit", "top_k")
 
-    def __call__(self, law: Probs) -> Array:
-        """Return the law (..., V) with 0 in place of everything less probable than the k-th token."""
+    def __call__(self, law: Probs, out: Array | None = None) -> Array:
+        """See `LawFilter.__call__`: 0 in place of everything less probable than the k-th token."""
         xp = array_namespace(law)
         if self.k >= law.shape[-1]:
             return law

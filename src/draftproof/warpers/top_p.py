@@ -42,16 +42,16 @@ class TopP:
         if not 0 < self.p <= 1:
             raise UsageError(f"got {self.p}; allowed are numbers above 0 and at most 1 (1 = no limit)", "top_p")
 
-    def __call__(self, law: Probs) -> Array:
-        """Return the law (..., V) with 0 in place of everything outside the nucleus."""
+    def __call__(self, law: Probs, out: Array | None = None) -> Array:
+        """See `LawFilter.__call__`: 0 in place of everything outside the nucleus."""
         if self.p == 1:
             return law
         if not is_numpy_array(law) or law.dtype != np.float64:
             return _sorted(law, self.p)
-        weights = np.empty(law.shape)
-        for row, kept in zip(law.reshape(-1, law.shape[-1]), weights.reshape(-1, law.shape[-1]), strict=True):
-            _write_nucleus(row, float(self.p), kept)
-        return weights
+        inside = np.empty(law.shape, dtype=np.bool_)
+        for place in np.ndindex(law.shape[:-1]):
+            inside[place] = _nucleus(law[place], float(self.p))
+        return np.multiply(law, inside, out=out)
 
 
 def _sorted(law: Probs, p: float | Fraction) -> Array:
@@ -67,29 +67,30 @@ def _sorted(law: Probs, p: float | Fraction) -> Array:
     return xp.where(above | first_equals, law, xp.zeros_like(law))
 
 
-def _write_nucleus(row: NDArray[np.float64], p: float, kept: NDArray[np.float64]) -> None:
-    """Write the row (V,) into `kept` (V,), with 0 in place of everything outside the nucleus."""
+def _nucleus(row: NDArray[np.float64], p: float) -> NDArray[np.bool_]:
+    """Return for each token of the row (V,) whether the nucleus holds it."""
     total = row.sum()
     goal, rounding = p * total, len(row) * 2.0**-52 * total
     for low, high in (_bounds(row, total - goal), (0.0, math.inf)):
-        inside, count, mass = row >= low, 0, 0.0
-        if high < math.inf:
-            above = row > high
-            count, mass = np.count_nonzero(above), np.multiply(row, above, out=kept).sum()
-            inside ^= above
-        else:
-            kept.fill(0)
-        ids = np.flatnonzero(inside)
+        inside = row > high if high < math.inf else np.zeros(row.shape, dtype=np.bool_)
+        count = np.count_nonzero(inside)
+        mass = np.einsum("i,i->", row, inside) if count else 0.0
+        ids = np.flatnonzero((row >= low) ^ inside)
         entries = row[ids]
         ordered = np.sort(entries)[::-1]
         reached = np.cumsum(ordered) + mass
         end = int(np.searchsorted(reached[: len(row) - count - 1], goal))
-        if end < len(ordered) and (not count or abs(reached[end] - goal) > rounding < goal - reached[end] + ordered[end]):
+        if end == len(ordered):
+            continue  # the nucleus does not end between these bounds
+        # Masses added in another order differ by rounding; where that could move the end, the whole row is sorted.
+        over = reached[end] - goal
+        if not count or min(over, ordered[end] - over) > rounding:
             break
     stays = entries >= ordered[end]
     if surplus := np.count_nonzero(stays) - end - 1:
         stays[np.flatnonzero(entries == ordered[end])[-surplus:]] = False
-    kept[ids] = entries * stays
+    inside[ids] = stays
+    return inside
 
 
 def _bounds(row: NDArray[np.float64], rest: float) -> tuple[float, float]:

@@ -12,11 +12,17 @@ from draftproof.witness.rescoring import Run
 from draftproof.witness.rows import Rows
 from draftproof.witness.seeds import Seeds
 from draftproof.witness.sequence import Sequence as SequenceWitness
+from draftproof.witness.symbols import Symbols
 
 __all__ = ["battery"]
 
 
-def battery(runs: Sequence[Run] = ()) -> tuple[Witness, ...]:
-    """Return every witness; `replay`, `report` and `greedy` also look at `runs`, generations of real models."""
-    on_tables = Identity(), Exact(), SequenceWitness(), Oracles(), Seeds(), Rows()
+def battery(runs: Sequence[Run] = (), sizes: Sequence[int] = (2,)) -> tuple[Witness, ...]:
+    """Return every witness.
+
+    Args:
+        runs: generations of real models that `replay`, `report` and `greedy` look at too.
+        sizes: the vocabularies for which `smt` proves the identity.
+    """
+    on_tables = Identity(), Symbols(sizes), Exact(), SequenceWitness(), Oracles(), Seeds(), Rows()
     return (*on_tables, Replay(runs), Report(runs), Greedy(runs))

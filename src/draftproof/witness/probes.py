@@ -49,7 +49,7 @@ def one_hot(following: Next) -> Callable[[tuple[int, ...]], list[Fraction]]:
 
 def plain_text(following: Next, count: int) -> tuple[int, ...]:
     """Return the first `count` tokens after `PROBE_PROMPT`, from the definition."""
-    text = list(PROBE_PROMPT)
+    text: list[int] = list(PROBE_PROMPT)
     for _ in range(count):
         text.append(following(text))
     return tuple(text[len(PROBE_PROMPT) :])

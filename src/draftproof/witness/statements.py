@@ -59,25 +59,28 @@ def tree_identity(rule: Rule, branching: tuple[int, ...]) -> Statement:
 
 
 def one_pass(rule: Rule, branching: tuple[int, ...]) -> Statement:
-    """Return the statement that a pass, completed by draws from the target, is a text of the target.
+    """Return the statement that a pass, and passes without a draft up to K + 1 tokens, emit a text of the target.
 
-    The engine's own drafting, scoring and verification run, integrated over every value of their random numbers. A text
-    shorter than K + 1 is completed, so that one equation for each text of K + 1 tokens says it all.
+    The engine's own drafting, scoring and verification run, integrated over every value of their random numbers. The
+    passes that complete a text share the noise of the first, as in `Engine.decode`: noise of a position is used again.
     """
 
     def statement(target: Probs, draft: Probs) -> list[Pair]:
         engine = _engine(rule, target, draft, branching)
 
         def program(noise: Noise) -> tuple[int, ...]:
-            proposal = _proposal(engine, noise)
-            rows = engine.score(engine.target.fresh(), PROMPT, proposal)
-            return tuple(engine.emitted(proposal, engine.verify(rows, proposal, PassNoise(noise, len(PROMPT)))))
+            text, end, length = list(PROMPT), len(PROMPT) + len(target), len(draft)
+            while len(text) < end:
+                draws = PassNoise(noise, len(text))
+                proposal = engine.propose(engine.drafter.fresh(), text, length, draws)
+                rows = engine.score(engine.target.fresh(), text, proposal)
+                text += engine.emitted(proposal, engine.verify(rows, proposal, draws))
+                length = 0
+            return tuple(text[len(PROMPT) :])
 
         law = exact_law(program)
-        return [
-            (_completed(law, text, target), _chance(target, text, 0))
-            for text in product(*map(range, target.shape[-1:] * len(target)))
-        ]
+        texts = {*law, *product(*map(range, target.shape[-1:] * len(target)))}
+        return [(law.get(text, 0), _chance(target, text) if len(text) == len(target) else 0) for text in sorted(texts)]
 
     return statement
 
@@ -108,15 +111,10 @@ def _proposal(engine: Engine, noise: Noise) -> Proposal:
     return engine.propose(engine.drafter.fresh(), PROMPT, engine.length(0, 0, 0), draws)
 
 
-def _completed(law: dict[tuple[int, ...], Any], text: tuple[int, ...], target: Probs) -> Any:
-    """Return the probability of a text when every shorter one is continued from the target's rows."""
-    begun = [(law[text[:n]], n) for n in range(1, len(text) + 1) if text[:n] in law]
-    return sum(chance * _chance(target, text, n) for chance, n in begun)
-
-
-def _chance(target: Probs, text: tuple[int, ...], first: int) -> Any:
-    chance = 1
-    for i in range(first, len(text)):
+def _chance(target: Probs, text: tuple[int, ...]) -> Any:
+    """Return the target's probability of a text."""
+    chance = target[0, text[0]]
+    for i in range(1, len(text)):
         chance = chance * target[i, text[i]]
     return chance
 

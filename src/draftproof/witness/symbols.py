@@ -1,0 +1,50 @@
+"""The symbolic witness: the rule of an engine, proven for all laws over a few tokens. See `smt.py`.
+
+In: an assembled engine. Out: findings; that z3 is missing is one too, since what is installed must not pass for proof.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from draftproof.errors import MissingExtraError
+from draftproof.records import Conclusion, Finding
+from draftproof.rules.base import Rule
+from draftproof.witness.base import Subject
+from draftproof.witness.smt import prove_identity, prove_pass
+from draftproof.witness.tables import WORLDS
+
+__all__ = ["Symbols"]
+
+MOST_PATHS = 200
+"""Of the rules here only k-SEQ needs more, and minutes."""
+
+
+class Symbols:
+    """See `Witness`: a finding for the identity at each size, and one for a whole pass over two tokens.
+
+    Args:
+        sizes: of the vocabulary.
+    """
+
+    name = "smt"
+
+    def __init__(self, sizes: Sequence[int] = (2,)) -> None:
+        self.sizes = tuple(sizes)
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`; nothing if the engine shows no rule."""
+        rule: Any = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        if rule is None:
+            return
+        branching = subject.branching or (1,)
+        try:
+            yield from self._proofs(rule, branching)
+        except MissingExtraError as error:
+            yield Finding(self.name, subject.name, Conclusion.UNDECIDED, None, str(error))
+
+    def _proofs(self, rule: Rule, branching: tuple[int, ...]) -> Iterator[Finding]:
+        for size in self.sizes:
+            found = prove_identity(rule, size, branching, MOST_PATHS)
+            if found.verdict is not Conclusion.UNDECIDED:  # rules that emit the target's own draw have no identity
+                yield found
+        yield prove_pass(rule, 2, branching, MOST_PATHS)
