@@ -19,12 +19,16 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
 
 
 def commands():
+    """Every command that a document shows, once however often it is shown."""
+    shown = {}
     for document in DOCUMENTS:
         for block in BLOCK.findall(document.read_text()):
             for line in block.splitlines():
-                words = line.removeprefix("$ ").partition(" # ")[0]
+                words = line.removeprefix("$ ").partition(" # ")[0].strip()
                 if words.startswith(("draftproof ", "python -m draftproof")):
-                    yield pytest.param(words, id=f"{document.name}: {words}")
+                    shown.setdefault(words, document.name)
+    for words, name in shown.items():
+        yield pytest.param(words, id=f"{name}: {words}")
 
 
 def python_blocks():
@@ -38,7 +42,7 @@ def test_every_command_runs(command):
     words = shlex.split(command)
     words = words[1:] if words[0] == "draftproof" else words[3:]
     done = subprocess.run(
-        [sys.executable, "-m", "draftproof", *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+        [sys.executable, "-m", "draftproof", *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=600
     )
     assert done.returncode == 0, done.stderr
 

@@ -1,12 +1,11 @@
-"""The shipped decode loop, run whole over every value of its uniforms on small tables: the target's product law.
+"""The shipped decode loop, run whole over every value of its random numbers on small tables: the target's product law.
 
-Two tables of context-dependent rational laws with zeros; several passes, bonus tokens, stops inside blocks, rewinds.
+Tables of rational laws that depend on the whole context, a third of their entries zero; every rule of the catalogue;
+several passes, bonus tokens, stops inside blocks, rewinds.
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
-from math import prod
 
 import numpy as np
 import pytest
@@ -18,84 +17,96 @@ from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
 from draftproof.models.table import TableModel
+from draftproof.rules.catalogue import CHAIN_RULES, RULES, TREE_RULES
 from draftproof.rules.token import TokenRule
+from draftproof.types import Purpose
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
 from draftproof.warpers.top_p import TopP
 from draftproof.witness.forking import exact_law
+from engines_of_tests import PROMPT, RAW, product_law, text_law, without_zeros
 
-PROMPT = (0,)
 VOCABULARY = 3
-RAW = Pipeline()
+ONE_HOT = 100
+"""Tables with a seed from here on have one token a row."""
 
 
-def table(seed):
+def table(seed, size=VOCABULARY):
     """Laws that depend on the whole context: small integer weights from a mixed-up context, a third of them zero."""
 
     def law_of(context):
         state = seed
         weights = []
-        for token in (*context, *range(VOCABULARY)):
+        for token in (*context, *range(size)):
             state = (state * 131 + token * 7 + 17) % 10007
             weights.append(max(0, state % 6 - 1))
-        weights = weights[-VOCABULARY:]
-        weights[len(context) % VOCABULARY] += 1
+        weights = weights[-size:]
+        if seed >= ONE_HOT:
+            return [Fraction(int(token == state % size)) for token in range(size)]
+        weights[len(context) % size] += 1
         return [Fraction(weight, sum(weights)) for weight in weights]
 
-    return TableModel(law_of, VOCABULARY)
+    return TableModel(law_of, size)
 
 
-def engine(block, pipeline=RAW, draft_pipeline=None, target=1, draft=2):
-    drafter = ModelDrafter(table(draft), pipeline if draft_pipeline is None else draft_pipeline)
-    return Engine(table(target), drafter, TokenRule(), pipeline, FixedLength(block))
+def engine(block, pipeline=RAW, draft_pipeline=None, target=1, draft=2, rule="token", branching=(), size=VOCABULARY):
+    drafter = ModelDrafter(table(draft, size), pipeline if draft_pipeline is None else draft_pipeline)
+    return Engine(table(target, size), drafter, RULES[rule], pipeline, FixedLength(block), branching)
 
 
-def emitted_law(some_engine, stop):
-    def program(noise):
-        return tuple(token for done in some_engine.decode(PROMPT, stop, noise) for token in done.emitted)
-
-    return exact_law(program)
-
-
-def product_law(some_engine, length, stops=()):
-    """The law of plain decoding, from its definition: the product of the warped rows along a text, cut at a stop."""
-    law = {}
-    for text in product(range(VOCABULARY), repeat=length):
-        ends = [i + 1 for i, token in enumerate(text) if token in stops]
-        kept = text[: ends[0]] if ends else text
-        model = some_engine.target.fresh()
-        rows = some_engine.pipeline.laws(model.extend([*PROMPT, *kept[:-1]]), "laws")
-        law[kept] = prod((row[token] for row, token in zip(rows, kept, strict=True)), start=Fraction(1))
-    return {text: chance for text, chance in law.items() if chance}
-
-
-def same(left, right):
-    return {k: v for k, v in left.items() if v} == right
+def is_product(some_engine, stop, length, stops=()):
+    return without_zeros(text_law(some_engine, stop)) == product_law(some_engine, length, stops)
 
 
 @pytest.mark.parametrize("block", [0, 1, 2, 3])
-def test_the_text_has_the_targets_law_for_every_draft_length(block):
-    tested = engine(block)  # four tokens: blocks of three take up to 1,743 paths, in one to four passes
-    assert same(emitted_law(tested, Stop(4, 64)), product_law(tested, 4))
+@pytest.mark.parametrize("rule", CHAIN_RULES)
+def test_the_text_has_the_targets_law_for_every_chain_rule_and_draft_length(rule, block):
+    assert is_product(engine(block, rule=rule), Stop(4, 64), 4)  # one to four passes, up to 3,760 paths
 
 
-@pytest.mark.parametrize("draft", [1, 3], ids=["the target itself", "another table"])
-def test_the_text_has_the_targets_law_for_every_draft(draft):
-    tested = engine(2, draft=draft)
-    assert same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
+@pytest.mark.parametrize("branching", [(2,), (2, 1), (2, 2)], ids=str)
+@pytest.mark.parametrize("rule", TREE_RULES)
+def test_the_text_has_the_targets_law_for_every_tree_rule(rule, branching):
+    # Rules whose children may be alike take many more paths: they get two tokens of vocabulary for the larger trees.
+    alike = rule in {"tree-with-replacement", "tree-k-seq", "traversal-with-replacement"}
+    length = 3 if branching == (2, 2) or (rule, branching) in {("tree-k-seq", (2,)), ("tree-coupled", (2, 1))} else 4
+    size = 2 if alike and len(branching) > 1 else VOCABULARY
+    tested = engine(len(branching), rule=rule, branching=branching, size=size)
+    assert is_product(tested, Stop(length, 64), length)
+
+
+@pytest.mark.parametrize("rule", TREE_RULES)
+def test_a_branch_may_go_on_as_a_chain(rule):
+    assert is_product(engine(3, rule=rule, branching=(2,), size=2), Stop(3, 64), 3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("target", "draft"), [(1, 1), (1, 3), (ONE_HOT, 2), (1, ONE_HOT + 1), (ONE_HOT, ONE_HOT + 1)])
+def test_the_text_has_the_targets_law_for_every_kind_of_pair(rule, target, draft):
+    # The target itself, another table, a one-hot target (greedy), a one-hot draft (n-gram), both.
+    branching = (2, 1) if rule in TREE_RULES else ()
+    size = 2 if rule in {"tree-k-seq", "tree-with-replacement", "traversal-with-replacement"} else VOCABULARY
+    assert is_product(engine(2, target=target, draft=draft, rule=rule, branching=branching, size=size), Stop(3, 64), 3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("token", range(2))
+def test_a_stop_token_inside_a_block_ends_the_text_there(rule, token):
+    branching = (2, 1) if rule in TREE_RULES else ()
+    tested = engine(2, rule=rule, branching=branching, size=2)
+    assert is_product(tested, Stop(3, 64, frozenset({token})), 3, stops={token})
 
 
 @pytest.mark.parametrize("token", range(VOCABULARY))
-def test_a_stop_token_inside_a_block_ends_the_text_there(token):
-    tested = engine(2)
-    stop = Stop(3, 64, frozenset({token}))
-    assert same(emitted_law(tested, stop), product_law(tested, 3, stops={token}))
+def test_a_stop_token_of_three_inside_a_block_ends_the_text_there(token):
+    assert is_product(engine(2), Stop(3, 64, frozenset({token})), 3, stops={token})
 
 
-def test_the_context_limit_ends_the_text_to_the_token():
-    tested = engine(3)
-    assert same(emitted_law(tested, Stop(50, len(PROMPT) + 2)), product_law(tested, 2))
+@pytest.mark.parametrize("rule", RULES)
+def test_the_context_limit_ends_the_text_to_the_token(rule):
+    branching = (2, 1) if rule in TREE_RULES else ()
+    assert is_product(engine(3, rule=rule, branching=branching), Stop(50, len(PROMPT) + 2), 2)
 
 
 @pytest.mark.parametrize(
@@ -108,26 +119,34 @@ def test_the_context_limit_ends_the_text_to_the_token():
     ],
     ids=["temperature 1/2", "greedy", "top-k", "all three"],
 )
-def test_every_sampling_control_is_exact_together_with_speculation(pipeline):
-    tested = engine(2, pipeline)
-    assert same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
+@pytest.mark.parametrize("rule", ["token", "block", "coupled", "tree", "traversal"])
+def test_every_sampling_control_is_exact_together_with_speculation(rule, pipeline):
+    branching = (2, 1) if rule in TREE_RULES else ()
+    assert is_product(engine(2, pipeline, rule=rule, branching=branching), Stop(3, 64), 3)
 
 
-def test_a_draft_left_unwarped_is_still_lossless():
-    tested = engine(2, Pipeline(Temperature(Fraction(1, 2)), (TopK(2),)), draft_pipeline=RAW)
-    assert same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
+@pytest.mark.parametrize("rule", CHAIN_RULES)
+def test_a_draft_left_unwarped_is_still_lossless(rule):
+    tested = engine(2, Pipeline(Temperature(Fraction(1, 2)), (TopK(2),)), draft_pipeline=RAW, rule=rule)
+    assert is_product(tested, Stop(3, 64), 3)
 
 
-def test_a_draft_with_a_short_context_only_stops_drafting():
-    tested = engine(2)
+@pytest.mark.parametrize("rule", ["token", "block", "tree", "traversal"])
+def test_a_draft_with_a_short_context_only_stops_drafting(rule):
+    tested = engine(2, rule=rule, branching=(2, 1) if rule in TREE_RULES else ())
     short = replace(tested, drafter=ModelDrafter(replace(table(2), context_limit=2), RAW))
-    assert same(emitted_law(short, Stop(3, 64)), product_law(tested, 3))
+    assert is_product(short, Stop(3, 64), 3)
 
 
 def test_plain_decoding_has_the_targets_law():
     tested = engine(0)
     law = exact_law(lambda noise: tuple(plain.decode(tested.target, RAW, PROMPT, Stop(3, 64), noise)))
-    assert same(law, product_law(tested, 3))
+    assert without_zeros(law) == product_law(tested, 3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_drafter_is_plain_decoding(rule):
+    assert is_product(replace(engine(3, rule=rule), drafter=NoDrafter()), Stop(3, 64), 3)
 
 
 @dataclass(frozen=True)
@@ -147,9 +166,23 @@ class StaleDrafter:
         return self
 
 
-def test_a_drafter_with_a_stale_context_costs_speed_but_not_exactness():
-    tested = replace(engine(2), drafter=StaleDrafter(table(2)))
-    assert same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
+@pytest.mark.parametrize("rule", ["token", "block", "match", "coupled", "tree", "traversal"])
+def test_a_drafter_with_a_stale_context_costs_speed_but_not_exactness(rule):
+    tested = engine(2, rule=rule, branching=(2, 1) if rule in TREE_RULES else ())
+    assert is_product(replace(tested, drafter=StaleDrafter(table(2))), Stop(3, 64), 3)
+
+
+@dataclass(frozen=True)
+class GrowingLength:
+    """A draft length that depends on all that it may depend on: what was emitted, accepted and drafted before."""
+
+    def __call__(self, emitted, accepted, drafted):
+        return 1 + (emitted + accepted + drafted) % 3
+
+
+@pytest.mark.parametrize("rule", ["token", "block", "coupled"])
+def test_a_draft_length_that_follows_what_was_accepted_is_lossless(rule):
+    assert is_product(replace(engine(0, rule=rule), length=GrowingLength()), Stop(3, 64), 3)
 
 
 class StickyModel(TableModel):
@@ -159,7 +192,7 @@ class StickyModel(TableModel):
     def length(self):
         return getattr(self, "claimed", 0)
 
-    def extend(self, tokens, rows=None):
+    def extend(self, tokens, rows=None, parents=None):
         laws = [self.law_of(tuple(self.context.append(token) or self.context)) for token in tokens]
         self.claimed = self.length + len(tokens)
         return np.asarray(laws[-(rows or len(laws)) :])
@@ -167,11 +200,14 @@ class StickyModel(TableModel):
     def rewind(self, length):
         self.claimed = length
 
+    def keep(self, length, path):
+        self.claimed = length + len(path)
+
 
 def test_a_cache_that_keeps_rejected_drafts_is_caught():
     honest = engine(2)
     tampered = replace(honest, target=StickyModel(table(1).law_of, VOCABULARY))
-    assert not same(emitted_law(tampered, Stop(3, 64)), product_law(honest, 3))
+    assert without_zeros(text_law(tampered, Stop(3, 64))) != product_law(honest, 3)
 
 
 @dataclass(frozen=True)
@@ -180,8 +216,8 @@ class SharedUniform:
 
     noise: object
 
-    def uniforms(self, purpose, start, count):
-        return self.noise.uniforms(1 if purpose == 2 else purpose, start, count)
+    def uniforms(self, purpose, start, count, first=0):
+        return self.noise.uniforms(Purpose.DRAFT if purpose == Purpose.ACCEPT else purpose, start, count, first)
 
 
 @dataclass(frozen=True)
@@ -190,27 +226,25 @@ class ReusedUniform:
 
     noise: object
 
-    def uniforms(self, purpose, start, count):
-        found = self.noise.uniforms(purpose, start, count)
-        return np.array([found[0]] * count, dtype=object) if count and purpose == 2 else found
+    def uniforms(self, purpose, start, count, first=0):
+        found = self.noise.uniforms(purpose, start, count, first)
+        if not count or purpose != Purpose.ACCEPT:
+            return found
+        return np.array([self.noise.uniforms(purpose, start, 1)[0]] * count, dtype=object)
 
 
 @pytest.mark.parametrize("tamper", [SharedUniform, ReusedUniform])
-def test_a_tampered_noise_is_caught(tamper):
-    tested = engine(2)
+@pytest.mark.parametrize("rule", ["token", "block", "traversal"])
+def test_a_tampered_noise_is_caught(rule, tamper):
+    tested = engine(2, rule=rule, target=3)
 
     def program(noise):
         passes = tested.decode(PROMPT, Stop(3, 64), tamper(noise))
         return tuple(token for done in passes for token in done.emitted)
 
-    assert not same(exact_law(program), product_law(tested, 3))
+    assert without_zeros(exact_law(program)) != product_law(tested, 3)
 
 
 def test_a_tampered_residual_is_caught():
     tested = replace(engine(2), rule=TokenRule(residual=lambda p, q: p))
-    assert not same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
-
-
-def test_no_drafter_is_plain_decoding():
-    tested = replace(engine(3), drafter=NoDrafter())
-    assert same(emitted_law(tested, Stop(3, 64)), product_law(tested, 3))
+    assert not is_product(tested, Stop(3, 64), 3)

@@ -112,3 +112,56 @@ def test_the_whole_context_can_be_read_token_by_token(llama):
         model.extend([token])
     with pytest.raises(UsageError, match="96"):
         model.extend([0])
+
+
+TREE = ([7, 9, 7, 3, 5, 3], [-1, -1, 0, 0, 1, 4])
+"""Six tokens after a text; the paths are 7 7, 7 3 and 9 5 3."""
+
+
+def paths_of(tokens, parents):
+    paths = []
+    for token, parent in zip(tokens, parents, strict=True):
+        paths.append([*(paths[parent] if parent >= 0 else []), token])
+    return paths
+
+
+@pytest.mark.parametrize("unread", [1, 4])
+def test_a_token_of_a_tree_sees_the_text_and_its_ancestors_only(llama, unread):
+    model, (tokens, parents) = load(llama()[0]), TREE
+    text = np.random.default_rng(4).integers(0, 128, 20).tolist()
+    model.extend(text[:-unread])
+    rows = model.extend([*text[-unread:], *tokens], rows=len(tokens) + 1, parents=parents)
+    for row, path in zip(rows, [[], *paths_of(tokens, parents)], strict=True):
+        assert close(row, model.fresh().extend([*text, *path])[-1])
+
+
+def test_siblings_with_the_same_token_have_the_same_row(llama):
+    model = load(llama()[0])
+    rows = model.extend([5, 9, 9, 4], parents=[-1, -1, 0])
+    assert close(rows[1], rows[2])
+
+
+def test_a_tree_that_is_a_chain_is_read_like_one(llama):
+    model = load(llama()[0])
+    ids = np.random.default_rng(5).integers(0, 128, 12).tolist()
+    assert close(model.extend(ids, parents=[-1, 0, 1]), model.fresh().extend(ids))
+
+
+@pytest.mark.parametrize("path", [[], [0], [1], [0, 3], [1, 4], [1, 4, 5]], ids=str)
+def test_a_kept_path_is_as_if_the_rest_of_the_tree_had_never_been_read(llama, path):
+    model, (tokens, parents) = load(llama()[0]), TREE
+    text = np.random.default_rng(6).integers(0, 128, 17).tolist()
+    model.extend([*text, *tokens], rows=1, parents=parents)
+    model.keep(len(text), path)
+    kept = [*text, *(tokens[node] for node in path)]
+    assert model.length == len(kept)
+    assert close(model.extend([1, 2, 3]), model.fresh().extend([*kept, 1, 2, 3])[-3:])
+
+
+def test_a_tree_may_reach_to_the_end_of_the_context(llama):
+    model = load(llama()[0])
+    model.extend([3] * 92)
+    assert model.extend([5, *TREE[0]], parents=TREE[1]).shape == (7, 128)  # three levels after the 93rd token
+    model.rewind(93)
+    with pytest.raises(UsageError, match="97 tokens do not fit"):
+        model.extend([5, *TREE[0]], parents=TREE[1])

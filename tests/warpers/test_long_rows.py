@@ -49,7 +49,10 @@ def test_scores_without_a_law_are_refused_by_the_number_of_their_row(temperature
 def test_what_a_filter_spoils_is_refused_by_the_number_of_its_row(size):
     rows = logits(size=size)
     rows[4, 0] = 50
-    for spoil in (lambda law: np.where(law > 0.99, -1, law), lambda law: np.where(law.max(-1) > 0.99, 0, law.T).T):
+    for spoil in (
+        lambda law, out: np.where(law > 0.99, -1, law),
+        lambda law, out: np.where(law.max(-1) > 0.99, 0, law.T).T,
+    ):
         with pytest.raises(ContractError, match="row 4 "):
             Pipeline(filters=(spoil,)).laws(rows, "logits")
 

@@ -6,7 +6,7 @@ In: arrays of NumPy, torch or Fractions. Out: the same kind. It must never know 
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 
 from draftproof.types import Array, Draws, Probs, Purpose, Tree, Uniform
 
@@ -26,6 +26,9 @@ __all__ = [
     "surplus",
     "unless_empty",
 ]
+
+LONG = 2**14
+"""Rows with more entries than this are those of real vocabularies, mostly zeros where warpers truncate."""
 
 
 class Verdict(NamedTuple):
@@ -124,6 +127,13 @@ def pick(weights: Array, uniform: Uniform) -> Array:
     >>> int(pick(np.array([0.2, 0.0, 0.8, 0.0]), np.array(0.5)))
     2
     """
+    if is_numpy_array(weights) and weights.ndim == 1 and weights.shape[0] > LONG:
+        some = np.flatnonzero(weights > 0)  # adding zeros takes long and changes no sum
+        return some[_first_above(weights[some], uniform)]
+    return _first_above(weights, uniform)
+
+
+def _first_above(weights: Array, uniform: Uniform) -> Array:
     xp = array_namespace(weights)
     cumulative = xp.cumulative_sum(weights, axis=-1)
     total = cumulative[..., -1:]
@@ -154,8 +164,7 @@ def surplus(p: Array, q: Array) -> Array:
 def unless_empty(weights: Array, other: Array) -> Array:
     """Return weights (..., V); in place of each row that is all zeros that of `other`."""
     xp = array_namespace(weights, other)
-    some = xp.sum(weights, axis=-1, keepdims=True) > 0
-    return weights if bool(xp.all(some)) else xp.where(some, weights, other)
+    return xp.where(xp.sum(weights, axis=-1, keepdims=True) > 0, weights, other)
 
 
 def normalised(weights: Array) -> Probs:

@@ -29,7 +29,7 @@ def check_laws(laws: Probs, whose: str) -> None:
     xp, rows = array_namespace(laws), laws.reshape(-1, laws.shape[-1])
     step = max(1, CACHED // rows.shape[-1]) if is_numpy_array(laws) else len(rows)
     for first in range(0, len(rows), step):
-        some = rows[first : first + step]
+        some = rows[first : first + step, :]
         totals, lowest = xp.sum(some, axis=-1), xp.min(some, axis=-1)
         proper = (lowest >= 0) & (totals >= 1 - SLACK) & (totals <= 1 + SLACK)  # false for NaN
         if not bool(xp.all(xp.astype(proper, xp.bool))):

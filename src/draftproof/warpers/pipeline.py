@@ -45,7 +45,8 @@ class Pipeline:
             texts: for each of n rows the whole text before it; needed if `reads_text`.
 
         Raises:
-            ContractError: if a row has no law (NaN, infinite or negative entries, nothing left), or texts are missing.
+            ContractError: if a row has no law (NaN, infinite or negative entries, nothing left); the message has its
+                number. Also if texts are missing.
         """
         if self.penalties:
             rows, kind = self._penalised(rows, kind, texts), "laws"

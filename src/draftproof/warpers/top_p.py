@@ -104,7 +104,10 @@ def _bounds(row: NDArray[np.float64], rest: float) -> tuple[float, float]:
         return 0.0, math.inf
     sample = np.sort(row[::STRIDE])
     end = int(np.searchsorted(STRIDE * np.cumsum(sample), rest))
-    reach = math.isqrt(len(sample))  # a standard deviation at least: no entry of the rest is above its end
+    last = sample[min(end, len(sample) - 1)]
+    # The sampled rest is a sum of entries up to `last`: one standard deviation of it moves its end by so many entries.
+    deviation = math.sqrt(np.dot(sample[:end], sample[:end])) / max(last, math.ulp(0.0))
+    reach = 8 + int(3 * deviation)
     low = sample[end - reach] if end > reach else 0.0
     high = sample[end + reach] if end + reach < len(sample) else math.inf
     return max(low, math.ulp(0.0)), high
