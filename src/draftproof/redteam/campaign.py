@@ -60,7 +60,8 @@ def campaign(names: Sequence[str], workers: int | None = None) -> Iterator[Score
     """
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context) as pool:
-        jobs = [pool.submit(_judge_named, name) for name in names]
+        slowest_first = sorted(names, key=lambda name: not tamper_named(name).harmless)  # nothing stops at a control
+        jobs = [pool.submit(_judge_named, name) for name in slowest_first]
         try:
             for job in as_completed(jobs):
                 yield job.result()

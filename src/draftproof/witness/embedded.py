@@ -11,11 +11,11 @@ from draftproof.witness.rescoring import Run
 
 __all__ = ["embedded_run"]
 
-PROMPT, TOKENS, TEMPERATURE = "And the king said", 20, 0.8
+PROMPT, TOKENS, TEMPERATURE = "And the king said", 12, 0.8
 
 
 def embedded_run() -> Run:
-    """Return twenty tokens of the embedded pair, drafting three at a time."""
+    """Return a dozen tokens of the embedded pair, drafting three at a time."""
     target, tokenizer = load("tiny:target", "target")
     draft, _ = load("tiny:draft", "drafter")
     pipeline = sampling(TEMPERATURE, top_p=0.95)

@@ -4,6 +4,7 @@ In: an assembled engine. Out: findings; that z3 is missing is one too, since wha
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from draftproof.errors import MissingExtraError
@@ -38,13 +39,21 @@ class Symbols:
             return
         branching = subject.branching or (1,)
         try:
-            yield from self._proofs(rule, branching)
+            for size in self.sizes:
+                found = _identity(rule, size, branching)
+                if found.verdict is not Conclusion.UNDECIDED:  # rules that emit the target's own draw have no identity
+                    yield found
+            yield _pass(rule, 2, branching)
         except MissingExtraError as error:
             yield Finding(self.name, subject.name, Conclusion.UNDECIDED, None, str(error))
 
-    def _proofs(self, rule: Rule, branching: tuple[int, ...]) -> Iterator[Finding]:
-        for size in self.sizes:
-            found = prove_identity(rule, size, branching, MOST_PATHS)
-            if found.verdict is not Conclusion.UNDECIDED:  # rules that emit the target's own draw have no identity
-                yield found
-        yield prove_pass(rule, 2, branching, MOST_PATHS)
+
+@cache
+def _identity(rule: Rule, size: int, branching: tuple[int, ...]) -> Finding:
+    """Prove it once for each rule: rules are values, and most engines under examination have an honest one."""
+    return prove_identity(rule, size, branching, MOST_PATHS)
+
+
+@cache
+def _pass(rule: Rule, size: int, branching: tuple[int, ...]) -> Finding:
+    return prove_pass(rule, size, branching, MOST_PATHS)

@@ -101,6 +101,6 @@ WORLDS = (
     ),
     World("repetition penalised", _P2, _Q2, 2, 2, _SHORT, Pipeline(penalties=(FrequencyPenalty(Fraction(1, 2), 1),))),
     World("a full context", _P2, _Q2, 2, 2, Stop(50, context_limit=len(PROMPT) + 3)),
-    World("an unlike draft", _fixed(4, 1, 3), _fixed(1, 6, 2), 3, 2, _SHORT),
+    World("an unlike draft", _fixed(4, 1, 3), _fixed(1, 6, 2), 3, 1, Stop(2)),
     World("a weak prefix", _fixed(5, 3, 4), _fixed(1, 1, 10), 3, 2, _SHORT),
 )
