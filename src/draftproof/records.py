@@ -70,6 +70,13 @@ class PassRecord:
     """Whether the last token followed the end of what was drafted, instead of replacing a rejected draft."""
     expected_accepted: float | None
     """The rule's unbiased estimate of `accepted`; None if it has none."""
+    tree_depth: int | None = None
+    """How many tokens deep a drafted tree is; None for a chain, which is as deep as it is long."""
+
+    @property
+    def depth(self) -> int:
+        """The most tokens that could have been accepted."""
+        return len(self.drafted) if self.tree_depth is None else self.tree_depth
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ class Trace:
     @property
     def acceptance_per_position(self) -> list[float]:
         """For each position of a block, the part of `num_drafts` in which its token was accepted."""
-        longest = max((len(record.drafted) for record in self.passes), default=0)
+        longest = max((record.depth for record in self.passes), default=0)
         return [sum(1 for record in self.passes if record.accepted > i) / self.num_drafts for i in range(longest)]
 
     def to_json(self) -> dict[str, Any]:

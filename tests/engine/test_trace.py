@@ -61,3 +61,8 @@ def test_an_interruption_keeps_the_text_so_far():
 
     trace = follow(passes(), [0])
     assert (trace.token_ids, trace.finish_reason) == ((3, 4), "interrupted")
+
+
+def test_a_tree_has_as_many_positions_as_it_is_deep():
+    tree = PassRecord(1, (5, 6, 7, 8), 1, (5, 9), False, None, tree_depth=2)
+    assert Trace((0,), (tree,), "length", 1.0).acceptance_per_position == [1.0, 0.0]

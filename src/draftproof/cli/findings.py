@@ -13,6 +13,7 @@ from rich.text import Text
 
 from draftproof.cli.screen import VERDICT_STYLES
 from draftproof.records import Conclusion, Finding
+from draftproof.witness.battery import battery
 
 __all__ = ["FindingsTable", "bar", "print_whole"]
 
@@ -49,10 +50,10 @@ class FindingsTable:
     def progress(self) -> Iterator[Callable[[str, list[Finding]], None]]:
         """Show a bar; the function that is given takes a rule and its findings."""
         with bar() as shown:
-            task = shown.add_task("proving", total=len(self._rules))
+            task = shown.add_task("proving", total=2 * len(self._rules) if len(self._rules) > 1 else 1)
 
             def advance(rule: str, found: list[Finding]) -> None:
-                self._found[rule] = found
+                self._found.setdefault(rule, []).extend(found)
                 shown.advance(task)
 
             yield advance
@@ -60,7 +61,8 @@ class FindingsTable:
     def show(self, findings: list[Finding]) -> None:
         """Print the table, every objection, and what it all amounts to."""
         console = Console(highlight=False)
-        witnesses = list(dict.fromkeys(finding.witness for finding in findings))
+        found_by = {finding.witness for finding in findings}
+        witnesses = [witness.name for witness in battery() if witness.name in found_by]
         table = Table("rule", *witnesses, "max deviation", box=None, header_style="dim", padding=(0, 1, 0, 0))
         for rule in self._rules:
             found = self._found.get(rule, [])
@@ -75,7 +77,9 @@ class FindingsTable:
                 more = f" (and {len(objections) - 1} more)" if len(objections) > 1 else ""
                 console.print(verdict, f"{witness} on {finding.subject}: {finding.reason}{more}")
         lossy = sum(finding.verdict is Conclusion.LOSSY for finding in findings)
-        ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text("LOSSLESS in all of", "bold green")
+        kept = sum(finding.verdict is Conclusion.LOSSLESS for finding in findings)
+        well = "LOSSLESS in all of" if kept == len(findings) else f"LOSSLESS in {kept} and LOSSY in none of"
+        ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text(well, "bold green")
         console.print(ended, f"{len(findings)} cases; a number is how many cases a verdict rests on")
 
 

@@ -58,8 +58,9 @@ class Pass:
 
     def record(self) -> PassRecord:
         """Return the pass in numbers, without its laws."""
-        accepted = len(self.path)
-        return PassRecord(self.start, self.drafted, accepted, self.emitted, self.bonus, self.expected_accepted)
+        depth = None if self.proposal.is_chain else self.proposal.depth
+        decided = len(self.path), self.emitted, self.bonus, self.expected_accepted
+        return PassRecord(self.start, self.drafted, *decided, depth)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,14 @@ class Proposal:
         """The tokens (N,) of a chain, for the rules that take one."""
         return np.asarray(self.tree.tokens, dtype=np.int64)
 
+    @property
+    def depth(self) -> int:
+        """How many tokens the longest branch has."""
+        depths: list[int] = []
+        for parent in self.tree.parents:
+            depths.append(1 if parent < 0 else depths[parent] + 1)
+        return max(depths, default=0)
+
     def prefixes(self, context: Sequence[int]) -> list[list[int]]:
         """Return the text before each of the N + 1 rows: `context` and the drafted tokens that lead there."""
         found = [list(context)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from draftproof.errors import ContractError
 from draftproof.models.blocks import Floats
 
 __all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "tree_view"]
@@ -48,6 +49,8 @@ def tree_view(base: int, count: int, idle: int, parents: Sequence[int]) -> View:
     hidden[:trunk, :trunk] = np.triu(hidden[:trunk, :trunk], k=1)
     positions = list(range(base, base + trunk))
     for node, parent in enumerate(parents):
+        if not -1 <= parent < node or trunk < 1:
+            raise ContractError(f"node {node} has parent {parent}; parents come before their children, after some text")
         own = trunk + node
         hidden[own] = hidden[trunk + parent]
         hidden[own, own] = 0

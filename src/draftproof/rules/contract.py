@@ -4,6 +4,7 @@ In: the arguments of `Rule.verify`. Out: nothing, or a `ContractError` that name
 something that is no law.
 """
 
+import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
 from draftproof.errors import ContractError
@@ -30,7 +31,8 @@ def check_laws(laws: Probs, whose: str) -> None:
     step = max(1, CACHED // rows.shape[-1]) if is_numpy_array(laws) else len(rows)
     for first in range(0, len(rows), step):
         some = rows[first : first + step, :]
-        totals, lowest = xp.sum(some, axis=-1), xp.min(some, axis=-1)
+        with np.errstate(over="ignore", invalid="ignore"):  # a sum that is infinite or none at all is refused below
+            totals, lowest = xp.sum(some, axis=-1), xp.min(some, axis=-1)
         proper = (lowest >= 0) & (totals >= 1 - SLACK) & (totals <= 1 + SLACK)  # false for NaN
         if not bool(xp.all(xp.astype(proper, xp.bool))):
             at = [bool(fine) for fine in proper].index(False)

@@ -25,6 +25,9 @@ __all__ = ["PROMPT", "WORLDS", "World", "scattered"]
 PROMPT = (0,)
 """One token, since a model reads before it speaks."""
 
+DEEPEST_TREE = 2
+"""A tree of this depth has every kind of place; deeper ones have too many paths."""
+
 LawOf = Callable[[tuple[int, ...]], Sequence[Fraction]]
 
 
@@ -43,8 +46,9 @@ class World:
     def engine(self, rule: Rule, branching: tuple[int, ...] = ()) -> Engine:
         """Return the honest engine of this world."""
         target, draft = (TableModel(law_of, self.vocab_size) for law_of in (self.target, self.draft))
-        drafter, length = ModelDrafter(draft, self.pipeline), FixedLength(self.num_speculative_tokens)
-        return Engine(target, drafter, rule, self.pipeline, length, branching)
+        drafter, length = ModelDrafter(draft, self.pipeline), self.num_speculative_tokens
+        depth = min(length, DEEPEST_TREE) if branching else length
+        return Engine(target, drafter, rule, self.pipeline, FixedLength(depth), branching)
 
 
 def scattered(seed: int, vocab_size: int, *, zeros: bool, order: int | None = None) -> LawOf:
