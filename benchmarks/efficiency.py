@@ -8,6 +8,7 @@ Then block against token on the embedded pair: 100 prompts that the target wrote
 
 import statistics
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -61,7 +62,7 @@ REFERENCE = {
     ("J", "block"): (1.751, 2.357, 2.865, 3.297, 3.669, 3.994, 4.281, 4.533),
     ("J", "coupled"): (1.689, 2.165, 2.492, 2.718, 2.874, 2.981, 3.055, 3.106),
 }
-PROMPTS, SEEDS, TOKENS, PAIRED_LENGTHS = 100, 4, 48, (1, 2, 3, 4, 6, 8)
+PROMPTS, SEEDS, TOKENS, PAIRED_LENGTHS = 100, 4, 32, (1, 2, 3, 4, 6, 8)
 
 
 class RandomDraws:
@@ -148,25 +149,29 @@ def prompts():
 
 def embedded():
     """Return passes of block - passes of token over the same prompts and seeds, with the 95 % interval, for each K."""
-    values, pipeline = {}, sampling(1.0)
-    texts = list(prompts())
-    for length in PAIRED_LENGTHS:
-        passes = {"token": [], "block": []}
-        for name, counts in passes.items():
-            engine = Engine(TARGET, ModelDrafter(DRAFT, pipeline), RULES[name], pipeline, FixedLength(length))
-            for text in texts:
-                for seed in range(SEEDS):
-                    counts.append(sum(1 for _ in engine.decode(text, Stop(TOKENS, 1024), PhiloxNoise(seed))))
-        gaps = [block - token for block, token in zip(passes["block"], passes["token"], strict=True)]
-        half = 1.96 * statistics.stdev(gaps) / len(gaps) ** 0.5
-        token = statistics.mean(passes["token"])
-        values |= {
-            f"embedded pair, K={length}: passes of token for {TOKENS} tokens": token,
-            f"embedded pair, K={length}: passes of block - token": statistics.mean(gaps),
-            f"embedded pair, K={length}: half width of the 95 % interval": half,
-        }
-        print(length, token, statistics.mean(gaps), half, flush=True)
+    values = {}
+    with ProcessPoolExecutor() as pool:  # passes are counted, not timed
+        for found in pool.map(paired, PAIRED_LENGTHS):
+            values |= found
+            print(found, flush=True)
     return values
+
+
+def paired(length):
+    """Return the figures of one draft length."""
+    pipeline, passes = sampling(1.0), {"token": [], "block": []}
+    texts = list(prompts())
+    for name, counts in passes.items():
+        engine = Engine(TARGET, ModelDrafter(DRAFT, pipeline), RULES[name], pipeline, FixedLength(length))
+        for text in texts:
+            for seed in range(SEEDS):
+                counts.append(sum(1 for _ in engine.decode(text, Stop(TOKENS, 1024), PhiloxNoise(seed))))
+    gaps = [block - token for block, token in zip(passes["block"], passes["token"], strict=True)]
+    return {
+        f"embedded pair, K={length}: passes of token for {TOKENS} tokens": statistics.mean(passes["token"]),
+        f"embedded pair, K={length}: passes of block - token": statistics.mean(gaps),
+        f"embedded pair, K={length}: half width of the 95 % interval": 1.96 * statistics.stdev(gaps) / len(gaps) ** 0.5,
+    }
 
 
 if __name__ == "__main__":
