@@ -57,7 +57,7 @@ def allowed(pipeline, block, measured, name):
     return {
         f"{name}: tokens per pass": emitted / passes,
         f"{name}: acceptance (tested positions)": sum(trace.num_accepted_tokens for trace in traces)
-        / sum(trace.num_tested_tokens for trace in traces),
+        / sum(min(record.accepted + 1, record.depth) for trace in traces for record in trace.passes),
         f"{name}: allowed, costs from the curve": from_curve,
         f"{name}: reached / allowed, costs from the curve": measured / from_curve,
         f"{name}: allowed, costs in place": in_place,
