@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
-from draftproof.rules.base import Place, Verdict, normalised, pick, surplus
+from draftproof.rules.base import Place, Verdict, normalised, pick, positive, unless_empty
 from draftproof.rules.contract import check_tree
 from draftproof.rules.node import NodeRule, without
 from draftproof.types import Array, Draws, Probs, Purpose, Tree
@@ -39,9 +39,10 @@ class Share(NamedTuple):
         """Return the share once the child that drew `token` emitted nothing."""
         xp = array_namespace(self.target)
         scaled = self.budget * self.target
-        left = xp.sum(xp.where(scaled > self.draft, scaled - self.draft, xp.zeros_like(scaled)))
+        above = positive(scaled - self.draft)
+        left = xp.sum(above)
         total = left + (1 - self.budget)
-        target = normalised(surplus(scaled, self.draft)) if self.budget > 0 else self.target
+        target = normalised(unless_empty(above, scaled)) if self.budget > 0 else self.target
         draft = self.draft if replacement else without(self.draft, token)
         return Share(left / total if total > 0 else total + 1, target, draft)
 

@@ -15,7 +15,7 @@ from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
 from draftproof.types import Array, Probs, Purpose, Tree
 from draftproof.witness.base import Subject
-from draftproof.witness.tables import WORLDS
+from draftproof.witness.tables import rule_of
 
 __all__ = ["TOLERANCE", "Certificate", "Identity", "check_pair", "check_seeded_pairs", "seeded_pairs"]
 
@@ -96,6 +96,6 @@ class Identity:
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`; nothing if the engine shows no rule."""
-        rule = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        rule = rule_of(subject)
         if rule is not None:
             yield from check_seeded_pairs(rule, subject.name)

@@ -14,7 +14,7 @@ from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Place, Rule, Verdict
 from draftproof.types import Array, Draws, Probs, Purpose, Uniform
 from draftproof.witness.base import Subject
-from draftproof.witness.tables import WORLDS
+from draftproof.witness.tables import rule_of
 
 __all__ = ["BatchDraws", "Rows"]
 
@@ -43,7 +43,7 @@ class Rows:
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
-        rule = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        rule = rule_of(subject)
         if rule is None or rule.branches:
             return
         for seed in range(BATCHES):

@@ -5,14 +5,13 @@ In: an assembled engine. Out: findings; that z3 is missing is one too, since wha
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from draftproof.errors import MissingExtraError
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
 from draftproof.witness.base import Subject
 from draftproof.witness.smt import prove_identity, prove_pass
-from draftproof.witness.tables import WORLDS
+from draftproof.witness.tables import rule_of
 
 __all__ = ["Symbols"]
 
@@ -36,7 +35,7 @@ class Symbols:
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`; nothing if the engine shows no rule."""
-        rule: Any = getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
+        rule = rule_of(subject)
         if rule is None:
             return
         branching = subject.branching or (1,)

@@ -7,6 +7,7 @@ hold what hides a fault elsewhere: laws that depend on the context, zeros, equal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from draftproof.drafters.model import ModelDrafter
 from draftproof.engine.length import FixedLength
@@ -19,8 +20,9 @@ from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
 from draftproof.warpers.top_p import TopP
+from draftproof.witness.base import Subject
 
-__all__ = ["PROMPT", "WORLDS", "World", "scattered"]
+__all__ = ["PROMPT", "WORLDS", "World", "rule_of", "scattered"]
 
 PROMPT = (0,)
 """One token, since a model reads before it speaks."""
@@ -108,3 +110,8 @@ WORLDS = (
     World("an unlike draft", _fixed(4, 1, 3), _fixed(1, 6, 2), 3, 1, Stop(2)),
     World("a weak prefix", _fixed(5, 3, 4), _fixed(1, 1, 10), 3, 2, _SHORT),
 )
+
+
+def rule_of(subject: Subject) -> Any:
+    """Return the rule that a subject shows once it is assembled, in the first world; None if it shows none."""
+    return getattr(subject.assemble(WORLDS[0].engine(subject.rule, subject.branching)), "rule", None)
