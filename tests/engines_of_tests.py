@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -66,6 +67,30 @@ def mean(law, value):
 def text_law(engine, stop, view=lambda passes: tuple(token for done in passes for token in done.emitted)):
     """The exact law of the whole text, or of view(passes)."""
     return exact_law(lambda noise: view(list(engine.decode(PROMPT, stop, noise))))
+
+
+def one_pass(engine, text, room):
+    """The exact law of what the next pass emits after `text`, when `room` tokens are still wanted."""
+    prompt = (*PROMPT, *text)
+    return exact_law(lambda noise: next(engine.decode(prompt, Stop(room), noise)).emitted)
+
+
+def composed(engine, length):
+    """The law of (text, number of passes) for texts of `length`, put together from single passes from every text."""
+
+    @cache
+    def after(text):
+        room = length - len(text)
+        if room == 0:
+            return {((), 0): Fraction(1)}
+        law = {}
+        for emitted, chance in one_pass(engine, text, room).items():
+            for (rest, passes), share in after(text + emitted).items():
+                outcome = (emitted + rest, passes + 1)
+                law[outcome] = law.get(outcome, Fraction(0)) + chance * share
+        return law
+
+    return after(())
 
 
 def product_law(engine, length, stops=()):

@@ -1,12 +1,19 @@
 """What every model promises. In: token ids. Out: one row of scores a token. It must never know who samples from it."""
 
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["Model"]
+__all__ = ["Model", "Size"]
+
+
+class Size(NamedTuple):
+    """What a model takes, in bytes: its weights, which every pass reads once, and the cache of each token of a text."""
+
+    weights: int
+    per_token: int = 0
 
 
 class Model(Protocol):
@@ -30,6 +37,11 @@ class Model(Protocol):
     @property
     def length(self) -> int:
         """How many tokens the cache holds."""
+        ...
+
+    @property
+    def size(self) -> Size:
+        """What the model takes in memory."""
         ...
 
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:

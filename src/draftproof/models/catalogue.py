@@ -3,6 +3,7 @@
 Backends are imported only when they are asked for.
 """
 
+import hashlib
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from draftproof.errors import UsageError
 from draftproof.models.base import Model
 from draftproof.models.tokenizer import Tokenizer
 
-__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "load", "locate"]
+__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "fingerprint", "load", "locate"]
 
 EMBEDDED = ("target", "draft")
 SPECS = "tiny:target, tiny:draft (the embedded pair) or tiny:PATH (a Hugging Face folder of a Llama model)"
@@ -57,3 +58,18 @@ def locate(spec: str, setting: str) -> Path:
     if not folder.is_dir():
         raise UsageError(f"got {spec!r}, but {folder} is no folder; {allowed}", setting)
     return folder
+
+
+def fingerprint(spec: str, setting: str) -> str:
+    """Return twelve hexadecimal digits that change with any file that makes the model what it is.
+
+    Raises:
+        UsageError: if there is no such model.
+    """
+    folder = locate(spec, setting)
+    files_read = [folder / "config.json", folder / "tokenizer.json", *sorted(folder.glob("*.safetensors"))]
+    found = hashlib.sha256()
+    for path in files_read:
+        if path.is_file():
+            found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:12]

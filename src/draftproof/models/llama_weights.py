@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from draftproof.models.base import Size
 from draftproof.models.blocks import Columns, Floats, Rows
 from draftproof.models.llama_config import Shape
+from draftproof.models.view import LANES
 
 __all__ = ["Layer", "Weights"]
 
@@ -49,3 +51,10 @@ class Weights:
     def rows_at_once(self) -> int:
         """How many rows stay on the small-matrix path in every product of a layer."""
         return min(matrix.rows_at_once for layer in self.layers for matrix in layer.matrices)
+
+    @property
+    def size(self) -> Size:
+        """See `Model.size`: the matrices; keys, and values with the lanes that sum the scores."""
+        matrices = [self.head, *(matrix for layer in self.layers for matrix in layer.matrices)]
+        entries = self.shape.layers * self.shape.kv_heads * (2 * self.shape.head_size + LANES)
+        return Size(sum(matrix.blocks.nbytes for matrix in matrices), entries * np.dtype(np.float32).itemsize)

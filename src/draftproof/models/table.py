@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from draftproof.errors import UsageError
+from draftproof.models.base import Size
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
@@ -39,6 +40,11 @@ class TableModel:
     def length(self) -> int:
         """How many tokens the model has read."""
         return len(self.context)
+
+    @property
+    def size(self) -> Size:
+        """See `Model.size`: nobody asks how large a table is."""
+        return Size(0)
 
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
         """See `Model.extend`; the rows are laws, objects if the table holds Fractions."""

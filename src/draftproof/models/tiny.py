@@ -38,6 +38,7 @@ class TinyModel:
         shape = weights.shape
         self._weights, self._steady_rows = weights, steady_rows
         self.vocab_size, self.context_limit, self.length = shape.vocab_size, shape.context_limit, 0
+        self.size = weights.size
         self._keys: Floats = np.zeros((shape.layers, shape.kv_heads, shape.head_size, 0), np.float32)
         self._values: Floats = np.zeros((shape.layers, shape.kv_heads, 0, shape.head_size + LANES), np.float32)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from draftproof.engine.loop import Engine
-from draftproof.models.base import Model
+from draftproof.models.base import Model, Size
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
@@ -67,6 +67,11 @@ class Forgetful:
     def context_limit(self) -> int:
         """See `Model`."""
         return self.inner.context_limit
+
+    @property
+    def size(self) -> Size:
+        """See `Model`."""
+        return self.inner.size
 
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
         """See `Model.extend`; what has stayed too long gives way when the room runs out."""

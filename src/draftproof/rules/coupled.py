@@ -16,7 +16,7 @@ from draftproof.rules.node import Choice
 from draftproof.rules.run import run_of_matches
 from draftproof.types import Array, Draws, Probs
 
-__all__ = ["CoupledNode", "CoupledRule", "matching_probability", "winner"]
+__all__ = ["CoupledNode", "CoupledRule", "matching_probability", "same_winner", "winner"]
 
 
 def winner(law: Probs, exponentials: Array) -> Array:
@@ -42,6 +42,14 @@ def matching_probability(p: Probs, q: Probs) -> float:
     above = np.cumsum(ps) + p[~both].sum()
     below = q.sum() - np.cumsum(qs)
     return float(np.sum(1 / (above / ps + below / qs)))
+
+
+def same_winner(p: Probs, q: Probs, token: int) -> Array:
+    """Return the probability that `token` wins both races, under laws p and q (V,): its part of the sum above."""
+    if p[token] == 0 or q[token] == 0:
+        return p[token] * 0
+    xp = array_namespace(p, q)
+    return 1 / xp.sum(xp.maximum(p / p[token], q / q[token]))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Economics: measurement -> prediction -> plan. Imports `engine` and the rooms above; has never heard of `witness`."""
