@@ -3,11 +3,11 @@
 In: numbers. Out: the same. No logic beyond sums over their own fields, no arrays, no models.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["SCHEMA", "Conclusion", "Finding", "Measurement", "PassRecord", "Trace"]
+__all__ = ["SCHEMA", "Candidate", "Conclusion", "Finding", "Measurement", "PassRecord", "Plan", "Trace"]
 
 SCHEMA = 2
 """Goes up when a field changes its meaning."""
@@ -45,12 +45,63 @@ class Finding:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The answer of one benchmark: a question, the machine, and named numbers with their units in their names."""
+    """The answer to one question: the machine, and named numbers with their units in their names.
+
+    Args:
+        question: what was asked.
+        machine: where.
+        values: the answer.
+        subject: what was measured and with which settings.
+        samples: the single figures that the values come from, where somebody goes on computing with them.
+    """
 
     question: str
     machine: dict[str, str]
     values: dict[str, float]
     schema: int = SCHEMA
+    subject: dict[str, Any] = field(default_factory=dict[str, Any])
+    samples: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as a JSON object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A drafter and a rule at the draft length that suits them best, and what it would take to break even."""
+
+    drafter: str
+    rule: str
+    num_speculative_tokens: int
+    speedup: float
+    interval: tuple[float, float]
+    tokens_per_pass: float
+    acceptance: float
+    """The mean chance of a drafted token, each tested alone."""
+    cost_ratio: float
+    """A draft step, in plain passes."""
+    break_even_acceptance: float | None
+    """The i.i.d. acceptance from which some length pays; None if none does even with 1."""
+    break_even_cost_ratio: float
+    """The draft cost up to which this length pays; below 0 if it does not even for nothing."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Whether to speculate on a workload, and how; if not, the speed-up is 1: that of plain decoding."""
+
+    workload: str
+    decision: Literal["speculate", "do not speculate"]
+    drafter: str | None
+    rule: str | None
+    num_speculative_tokens: int
+    speedup: float
+    interval: tuple[float, float]
+    """90 % for a run as long as the measurement."""
+    reason: str
+    candidates: tuple[Candidate, ...]
+    """The best first."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON object."""

@@ -10,6 +10,8 @@ from typer.exceptions import TyperException
 
 from draftproof.cli.attack import attack
 from draftproof.cli.generate import INTERRUPTED, generate
+from draftproof.cli.measure import measure
+from draftproof.cli.plan import plan
 from draftproof.cli.prove import prove
 from draftproof.errors import DraftproofError, UsageError
 
@@ -24,6 +26,8 @@ app = typer.Typer(
 app.command()(generate)
 app.command()(prove)
 app.command()(attack)
+app.command()(measure)
+app.command()(plan)
 
 
 @app.callback(invoke_without_command=True)

@@ -19,7 +19,7 @@ from draftproof.rules.base import Rule
 from draftproof.rules.catalogue import DEFAULT_RULE, TREE_RULES, rule_named
 from draftproof.warpers.pipeline import Pipeline, sampling
 
-__all__ = ["Options", "Run", "prepare"]
+__all__ = ["Options", "Run", "load_drafter", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,15 @@ def _drafter(options: Options, target: LoadedModel, pipeline: Pipeline) -> Draft
     if options.no_speculation or options.num_speculative_tokens == 0:
         locate(spec, "drafter")  # not needed, but not ignored: a word that names nothing is refused
         return NoDrafter()
+    return load_drafter(spec, target, pipeline)
+
+
+def load_drafter(spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
+    """Return the model that `spec` names as a drafter for `target`.
+
+    Raises:
+        UsageError: if there is none, or its vocabulary is another; the message has the first difference.
+    """
     draft = load(spec, "drafter")
     if difference := _difference(draft, target):
         raise UsageError(f"got {spec!r}: {difference}; target and drafter must share one vocabulary", "drafter")

@@ -2,7 +2,6 @@
 
 from typing import Protocol, Self
 
-from draftproof.models.base import Size
 from draftproof.types import Probs, Tokens
 
 __all__ = ["Drafter"]
@@ -10,11 +9,6 @@ __all__ = ["Drafter"]
 
 class Drafter(Protocol):
     """Proposes laws. What it returns is what the engine draws from, so no q can differ from the law of the draw."""
-
-    @property
-    def size(self) -> Size:
-        """What the drafter takes in memory."""
-        ...
 
     def law(self, context: Tokens) -> Probs | None:
         """Return (V,), the law proposed for the token after `context`, or None to propose nothing here.

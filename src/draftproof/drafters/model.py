@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from draftproof.models.base import Model, Size
+from draftproof.models.base import Model
 from draftproof.types import Probs, Tokens
 from draftproof.warpers.pipeline import Pipeline
 
@@ -19,11 +19,6 @@ class ModelDrafter:
 
     model: Model
     pipeline: Pipeline = Pipeline()
-
-    @property
-    def size(self) -> Size:
-        """See `Drafter.size`: that of the model."""
-        return self.model.size
 
     def law(self, context: Tokens) -> Probs | None:
         """Return (V,), or None where the context no longer fits the model."""

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Self
 
-from draftproof.models.base import Size
 from draftproof.types import Tokens
 
 __all__ = ["NoDrafter"]
@@ -12,11 +11,6 @@ __all__ = ["NoDrafter"]
 @dataclass(frozen=True)
 class NoDrafter:
     """Propose nothing, so that every pass emits one token from the target's own row."""
-
-    @property
-    def size(self) -> Size:
-        """See `Drafter.size`: nothing."""
-        return Size(0)
 
     def law(self, context: Tokens) -> None:
         """Return None whatever the context."""

@@ -7,7 +7,7 @@ A lossless rule emits the target's own text, so one can ask the other way round:
 began at s get? With u_i = q(x_i) / p(x_i) along the text, k tokens or more are kept with probability
 
     token    prod_(i <= k) min(1, u_i)              block    min_(j <= k) prod_(i <= j) u_i, with j = 0 giving 1
-    match    prod_(i <= k) q(x_i)                   coupled  prod_(i <= k) P(the draft's winner is x_i | the target's is)
+    match    prod_(i <= k) q(x_i)                   coupled  prod_(i <= k) P(the draft's winner is x_i | the target's)
 
 and what the next pass does depends on the text from there on alone. Exactness: tests/economics/test_along.py.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from draftproof.types import Array
 
-__all__ = ["Along", "Passes", "passes_of", "survival_along"]
+__all__ = ["Along", "Passes", "acceptance_along", "passes_of", "survival_along"]
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,22 @@ class Passes(NamedTuple):
     starts: Array
 
 
+def acceptance_along(rule: str, along: Along) -> Array:
+    """Return (N, L) with which probability a token was drafted and kept, tested alone, given that it was emitted."""
+    if rule == "match":
+        return along.draft
+    if rule == "coupled":
+        return along.coupled / along.target
+    return np.minimum(along.draft, along.target) / along.target
+
+
 def survival_along(rule: str, along: Along, longest: int) -> Array:
     """Return (N, L, longest + 1): with which probability a pass that begins at a token keeps k tokens or more.
 
     Past the end of a text, and where the drafter proposes nothing, nothing is kept.
     """
     count, length = along.target.shape
-    factors = {
-        "token": lambda: np.minimum(along.draft, along.target) / along.target,
-        "block": lambda: along.draft / along.target,
-        "match": lambda: along.draft,
-        "coupled": lambda: along.coupled / along.target,
-    }[rule]()
+    factors = along.draft / along.target if rule == "block" else acceptance_along(rule, along)
     factors = np.where(along.proposed, factors, factors * 0)
     kept = np.zeros((count, length, longest + 1), dtype=factors.dtype) + factors[:1, :1, None] * 0
     kept[:, :, 0] += 1

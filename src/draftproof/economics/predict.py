@@ -111,10 +111,10 @@ def speedup_of_text(tokens: int, speedup: float, target_prefill: float, draft_pr
     return (target_prefill + tokens) / (target_prefill + draft_prefill + tokens / speedup)
 
 
-def best_length(survival: Survival, costs: Costs, longest: int = LONGEST) -> tuple[int, float]:
-    """Return the K from 0 (do not speculate) up that is fastest, the smallest of equals, and its speed-up."""
-    speeds = [speedup(survival(length), costs) for length in range(min(longest, costs.longest) + 1)]
-    best = max(range(len(speeds)), key=speeds.__getitem__)
+def best_length(survival: Survival, costs: Costs, shortest: int = 0) -> tuple[int, float]:
+    """Return the K from 0 (do not speculate), or `shortest`, that is fastest, the smallest of equals, and its speed."""
+    speeds = {length: speedup(survival(length), costs) for length in range(shortest, costs.longest + 1)}
+    best = max(speeds, key=speeds.__getitem__)
     return best, speeds[best]
 
 

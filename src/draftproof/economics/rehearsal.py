@@ -24,9 +24,10 @@ STAGES = ("draft", "target", "warp", "rule", "rest")
 
 @dataclass(frozen=True)
 class TimedPass:
-    """The seconds of a pass by stage, as in `STAGES`, and how many tokens it drafted."""
+    """The seconds of a pass by stage, as in `STAGES`; how many tokens it drafted, after a text of how many."""
 
     drafted: int
+    context: int
     seconds: tuple[float, ...]
 
 
@@ -99,7 +100,7 @@ def rehearse(
             total = time.perf_counter() - began
             stages = [clock.lap() for clock in clocks]
             stages.append(total - sum(stages))
-            found.append(None if first else TimedPass(len(done.drafted), tuple(stages)))
+            found.append(None if first else TimedPass(len(done.drafted), done.start, tuple(stages)))
             first, emitted = False, emitted + len(done.emitted)
         passes.close()  # pyright: ignore[reportAttributeAccessIssue]
     return found

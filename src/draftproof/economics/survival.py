@@ -7,6 +7,7 @@ Exact in fractions, and in floats but for the block rule, whose error is stated.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def block_survival(p: Probs, q: Probs, length: int) -> list[float]:
     ps, qs = p[xs], q[xs]
     step = partial(_exact_kept, ps, qs) if p.dtype == object else partial(_tabulated_kept, ps, qs)
     total: list[Any] = [0, *step(length)]
-    return [after - before for before, after in zip(total, total[1:], strict=False)]
+    return [after - before for before, after in pairwise(total)]
 
 
 def _exact_kept(p: Array, q: Array, length: int) -> list[Any]:

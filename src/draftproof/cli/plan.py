@@ -1,0 +1,151 @@
+"""`draftproof plan`: which drafter, rule and draft length, how much faster, or that speculation does not pay here."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from draftproof.cli.measure import DraftersOption, TargetOption, TemperatureOption, TopKOption, TopPOption
+from draftproof.cli.numbers import number, whole
+from draftproof.cli.pairs import Choice, fingerprints, folder, subject_of
+from draftproof.cli.setup import Options
+from draftproof.economics.flags import Command, commands
+from draftproof.economics.picture import Picture, picture_by_hand, picture_measured
+from draftproof.economics.plan import plan_by_hand, plans_measured
+from draftproof.economics.plots import check_path, draw
+from draftproof.economics.predict import Costs
+from draftproof.economics.store import cells_of, find, read, samples_of, stale
+from draftproof.errors import UsageError
+from draftproof.records import Plan
+from draftproof.rules.catalogue import CHAIN_RULES
+
+__all__ = ["plan"]
+
+DEFAULT = Options()
+PLACEHOLDER = "DRAFT"
+"""Stands for the draft model where none was named."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Everything that is shown: plans, the first for everything, and what they rest on."""
+
+    plans: Sequence[Plan]
+    picture: Picture
+    commands: Sequence[Command]
+    measurement: str | None = None
+    stale: Sequence[str] = ()
+
+
+def plan(
+    acceptance: Annotated[
+        list[float] | None,
+        typer.Option(parser=number, metavar="A", help="By hand: chance that a drafted token is kept."),
+    ] = None,
+    cost_ratio: Annotated[
+        list[float] | None, typer.Option(parser=number, metavar="C", help="By hand: a draft step in plain tokens.")
+    ] = None,
+    rule: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"Only this rule, of {', '.join(CHAIN_RULES)}.")
+    ] = None,
+    target_pass_curve: Annotated[
+        str | None, typer.Option(metavar="1,T2,..", help="By hand: cost of passes over n = 1, 2, .. rows; else flat.")
+    ] = None,
+    overhead: Annotated[
+        float, typer.Option(parser=number, metavar="O", help="By hand: of each pass, in plain tokens.")
+    ] = 0.0,
+    batch_size: Annotated[int, typer.Option(parser=whole, metavar="B", help="By hand: texts decoded together.")] = 1,
+    measurement: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="From this measurement instead of the one kept here.")
+    ] = None,
+    target: TargetOption = DEFAULT.target,
+    drafter: DraftersOption = None,
+    temperature: TemperatureOption = DEFAULT.temperature,
+    top_k: TopKOption = DEFAULT.top_k,
+    top_p: TopPOption = DEFAULT.top_p,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it to a .png or .svg (extra plot).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Plan speculation from a measurement of this machine, or from acceptance and costs given by hand."""
+    if rule is not None and rule not in CHAIN_RULES:
+        raise UsageError(f"got {rule!r}; allowed are {', '.join(CHAIN_RULES)}", "rule")
+    if plot is not None:
+        check_path(plot)
+    costs = target_pass_curve, overhead, batch_size
+    if acceptance or cost_ratio:
+        if measurement is not None:
+            raise UsageError("plans from a measurement; leave out --acceptance and --cost-ratio", "measurement")
+        planned = _by_hand(acceptance or [], cost_ratio or [], costs, rule or "token")
+    else:
+        _refuse_alone(costs)
+        choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p)
+        planned = _measured(choice, measurement, rule)
+    if plot is not None:
+        draw(planned.picture, plot)
+    if as_json:
+        sys.stdout.write(json.dumps(_report(planned)) + "\n")
+    else:
+        from draftproof.cli.planned import show
+
+        show(planned.plans, planned.picture, planned.commands, planned.stale)
+
+
+def _by_hand(
+    acceptances: Sequence[float], ratios: Sequence[float], costs: tuple[str | None, float, int], rule: str
+) -> Planned:
+    if len(acceptances) != len(ratios):
+        less = "acceptance" if len(acceptances) < len(ratios) else "cost_ratio"
+        both = f"got {len(acceptances)} --acceptance and {len(ratios)} --cost-ratio; give both once for each drafter"
+        raise UsageError(both, less)
+    curve, overhead, batch = costs
+    its = [Costs(ratio, _curve(curve), overhead, batch=batch) for ratio in ratios]
+    found = plan_by_hand(list(zip(acceptances, its, strict=True)), rule)
+    return Planned([found], picture_by_hand(found, its), commands(rule, PLACEHOLDER, found.num_speculative_tokens))
+
+
+def _curve(words: str | None) -> tuple[float, ...]:
+    if words is None:
+        return ()
+    try:
+        return tuple(float(word) for word in words.split(","))
+    except ValueError:
+        raise UsageError(
+            f"got {words!r}; allowed are numbers with commas, as 1,1.02,1.05", "target_pass_curve"
+        ) from None
+
+
+def _refuse_alone(costs: tuple[str | None, float, int]) -> None:
+    """Refuse costs by hand without the acceptance that they need."""
+    for value, default, setting in zip(
+        costs, (None, 0.0, 1), ("target_pass_curve", "overhead", "batch_size"), strict=True
+    ):
+        if value != default:
+            raise UsageError("belongs to a plan by hand: give --acceptance and --cost-ratio too", setting)
+
+
+def _measured(choice: Choice, path: Path | None, rule: str | None) -> Planned:
+    path = path or find(folder(), subject_of(choice))
+    if path is None:
+        words = "there is no measurement of these models with these settings: run `draftproof measure` with the same"
+        raise UsageError(f"{words} options first, or give --acceptance and --cost-ratio")
+    found = read(path)
+    samples = samples_of(found)
+    plans = plans_measured(samples, rule)
+    first, best = plans[0], plans[0].candidates[0]
+    words = commands(first.rule or best.rule, first.drafter or best.drafter, first.num_speculative_tokens)
+    old = stale(found, fingerprints(list(found.subject["fingerprints"])))
+    return Planned(plans, picture_measured(plans, samples, cells_of(found)), words, str(path), old)
+
+
+def _report(planned: Planned) -> dict[str, object]:
+    first, *others = planned.plans
+    return first.to_json() | {
+        "workloads": [other.to_json() for other in others],
+        "commands": [vars(command) for command in planned.commands],
+        "measurement": planned.measurement,
+        "stale": list(planned.stale),
+    }

@@ -1,0 +1,137 @@
+"""Measures a pair on this machine: what passes cost, and what models say along texts that the target writes.
+
+In: a pair. Out: `Samples`, with which `forecast.py` computes. Costs come in rounds, each a whole measurement in
+shuffled order, so that a machine that drifts shows in the spread of the rounds.
+"""
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from draftproof.economics.pair import FEWEST_ROUNDS, LONGEST, Pair
+from draftproof.economics.rehearsal import TimedPass, plain_seconds, rehearse
+from draftproof.economics.samples import Floats, Rounds, Samples
+from draftproof.economics.scoring import score_texts
+from draftproof.types import Tokens
+
+__all__ = ["in_rounds", "measure", "steps"]
+
+REPEATED, SETTLING = 12, 4
+"""Passes of one length in a row, and the first of them, which find the caches as another length left them and do not
+count: with 4 in a row a pass over four rows was seen to cost 13 % more than where all passes are alike, with 12 3 %."""
+FEWEST_CONTEXTS = 4.0
+"""Tokens of standard deviation that contexts need for a slope."""
+
+
+def measure(
+    pair: Pair,
+    rounds: int,
+    seed: int,
+    advance: Callable[[str], None] = lambda _: None,
+    between: Callable[[int], None] = lambda _: None,
+) -> Samples:
+    """Measure costs and texts.
+
+    Args:
+        pair: what is measured.
+        rounds: 4 or more.
+        seed: of texts and order.
+        advance: told of every one of `steps(pair, rounds)`.
+        between: called with its number after every round; what it does belongs to the same minutes as the costs.
+
+    An interruption (Ctrl-C) after enough rounds for an interval ends the measurement with those that are whole.
+
+    Raises:
+        UsageError: if rounds or prompts are too few for an interval, or texts do not fit the context.
+    """
+    pair.check(rounds)
+    texts = {workload: score_texts(pair, prompts, seed, advance) for workload, prompts in pair.prompts.items()}
+    found: dict[tuple[str, str], list[list[TimedPass]]] = {(d, rule): [] for d in pair.drafters for rule in pair.rules}
+    plain: list[list[TimedPass]] = []
+    order = random.Random(seed)  # noqa: S311 - the order of a measurement is no secret
+    prompts = itertools.cycle(_mixed(pair))
+    try:
+        for i in range(rounds):
+            alone = list[TimedPass]()
+            for setting in order.sample(list(found), len(found)):
+                alone += _plain(pair, next(prompts), order.getrandbits(32))
+                found[setting].append(_passes(pair, setting, prompts, order))
+                advance(f"round {i + 1} of {rounds}")
+            between(i)
+            plain.append(alone)
+    except KeyboardInterrupt:
+        if len(plain) < FEWEST_ROUNDS:
+            raise
+    whole = len(plain)
+    passes = {d: {rule: in_rounds(found[d, rule][:whole], LONGEST) for rule in pair.rules} for d in pair.drafters}
+    rows = in_rounds(plain, 0)
+    return Samples(pair.tokens, Rounds(rows.seconds[:, 0, 0], rows.contexts[:, 0], rows.slope), passes, texts)
+
+
+def steps(pair: Pair, rounds: int) -> int:
+    """Return how often `measure` tells `advance`."""
+    return sum(map(len, pair.prompts.values())) + rounds * len(pair.drafters) * len(pair.rules)
+
+
+def _mixed(pair: Pair) -> list[Tokens]:
+    """Return all prompts, the workloads in turn."""
+    turns = itertools.zip_longest(*pair.prompts.values())
+    return [prompt for turn in turns for prompt in turn if prompt is not None]
+
+
+def _plain(pair: Pair, prompt: Tokens, seed: int) -> list[TimedPass]:
+    """Return the passes of plain decoding of one text, without the first, which reads the prompt."""
+    seconds = plain_seconds(pair.target, pair.pipeline, prompt, pair.tokens, seed)[1]
+    return [TimedPass(0, len(prompt) + i, (spent,)) for i, spent in enumerate(seconds) if i]
+
+
+def _passes(pair: Pair, setting: tuple[str, str], prompts: Iterator[Tokens], order: random.Random) -> list[TimedPass]:
+    """Return passes of every draft length, the lengths in shuffled order."""
+    lengths = order.sample(range(LONGEST + 1), LONGEST + 1)
+    schedule = [length for length in lengths for _ in range(REPEATED)]
+    passes = rehearse(pair.engine(*setting, LONGEST), prompts, schedule, pair.tokens, order.getrandbits(32))
+    return [done for i, done in enumerate(passes) if done is not None and i % REPEATED >= SETTLING]
+
+
+def in_rounds(rounds: Sequence[Sequence[TimedPass]], longest: int) -> Rounds:
+    """Return the median seconds of the passes of each length in each round, and how they grow with the context."""
+    medians = [_medians(passes, longest) for passes in rounds]
+    seconds, contexts = (np.array([some[part] for some in medians]) for part in (0, 1))
+    return Rounds(seconds, contexts, _slope([done for passes in rounds for done in passes]))
+
+
+def _medians(passes: Sequence[TimedPass], longest: int) -> tuple[Floats, Floats]:
+    """Return (longest + 1, stages) seconds and (longest + 1,) contexts; of a length that never came, between others."""
+    by_length: dict[int, list[TimedPass]] = {}
+    for done in passes:
+        by_length.setdefault(done.drafted, []).append(done)
+    seen = sorted(by_length)
+    seconds = np.array([np.median([done.seconds for done in by_length[length]], axis=0) for length in seen])
+    contexts = [float(np.mean([done.context for done in by_length[length]])) for length in seen]
+    lengths = range(longest + 1)
+    return np.stack([np.interp(lengths, seen, stage) for stage in seconds.T], axis=1), np.interp(
+        lengths, seen, contexts
+    )
+
+
+def _slope(passes: Sequence[TimedPass]) -> tuple[float, float]:
+    """Return a and b of seconds = (what is usual for K) + (a + b K) (context - its mean), by least squares.
+
+    Outliers, the slowest and the fastest twentieth of each length, are pulled in. Where contexts hardly differ there is
+    nothing to tell a slope from, and nothing to correct: it is 0.
+    """
+    columns, values = list[Floats](), list[Floats]()
+    for length in {done.drafted for done in passes}:
+        alike = [done for done in passes if done.drafted == length]
+        seconds = np.array([sum(done.seconds) for done in alike])
+        seconds = np.clip(seconds, *np.quantile(seconds, [0.05, 0.95]))
+        contexts = np.array([float(done.context) for done in alike])
+        values.append(seconds - seconds.mean())
+        columns.append((contexts - contexts.mean())[:, None] * [1.0, float(length)])
+    matrix = np.concatenate(columns)
+    if np.std(matrix[:, 0]) < FEWEST_CONTEXTS:
+        return 0.0, 0.0
+    found = np.linalg.lstsq(matrix, np.concatenate(values), rcond=None)[0]
+    return float(found[0]), float(found[1])

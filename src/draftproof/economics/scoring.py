@@ -1,0 +1,66 @@
+"""What target and draft say along texts that the target writes: acceptance, without drafting a token.
+
+In: a pair, prompts. Out: `Text`. The text is drawn by plain decoding, so it has the target's own law.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from draftproof.drafters.base import Drafter
+from draftproof.economics.along import Along
+from draftproof.economics.pair import Pair
+from draftproof.economics.rehearsal import plain_seconds
+from draftproof.economics.samples import Text
+from draftproof.rules.coupled import same_winner
+from draftproof.types import Probs, Tokens
+
+__all__ = ["score_texts"]
+
+
+def score_texts(pair: Pair, prompts: Sequence[Tokens], seed: int, advance: Callable[[str], None]) -> Text:
+    """Return what the models say along one text of the target after each prompt; `advance` is told of each."""
+    firsts: list[float] = []
+    reads: dict[str, list[float]] = {drafter: [] for drafter in pair.drafters}
+    said: dict[str, list[Along]] = {drafter: [] for drafter in pair.drafters}
+    for i, prompt in enumerate(prompts):
+        text, seconds = plain_seconds(pair.target, pair.pipeline, prompt, pair.tokens, seed + i)
+        firsts.append(seconds[0])
+        whole = [*prompt, *text]
+        rows = pair.target.fresh().extend(whole[:-1], len(text))
+        prefixes = [whole[: len(prompt) + k] for k in range(len(text))]
+        laws = pair.pipeline.laws(rows, pair.target.row_kind, prefixes)
+        for name, drafter in pair.drafters.items():
+            along, first = _said(drafter, laws, prefixes, text)
+            said[name].append(along)
+            reads[name].append(first)
+        advance(f"text {i + 1} of {len(prompts)}")
+    stacked = {name: _stacked(alongs) for name, alongs in said.items()}
+    return Text(
+        np.array([len(prompt) for prompt in prompts]),
+        stacked,
+        np.array(firsts),
+        {name: np.array(read) for name, read in reads.items()},
+    )
+
+
+def _said(drafter: Drafter, laws: Probs, prefixes: list[list[int]], text: list[int]) -> tuple[Along, float]:
+    """Return what is said along one text, (1, L), and the seconds of the draft's first step."""
+    drafter = drafter.fresh()
+    began = time.perf_counter()
+    drafter.law(prefixes[0])
+    first = time.perf_counter() - began
+    along: list[tuple[float, float, float, bool]] = []
+    for p, prefix, token in zip(laws, prefixes, text, strict=True):
+        q = drafter.law(prefix)
+        if q is None:
+            along.append((float(p[token]), 0.0, 0.0, False))
+        else:
+            along.append((float(p[token]), float(q[token]), float(same_winner(p, q, token)), True))
+    target, draft, coupled, proposed = (np.array([values]) for values in zip(*along, strict=True))
+    return Along(target, draft, coupled, proposed), first
+
+
+def _stacked(alongs: list[Along]) -> Along:
+    return Along(**{name: np.concatenate([getattr(along, name) for along in alongs]) for name in vars(alongs[0])})

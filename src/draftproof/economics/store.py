@@ -1,0 +1,117 @@
+"""Measurements as records and files: found again by what was measured, and recognised when they no longer hold.
+
+In: samples, and of what. Out: a `Measurement`; a file of JSON. A measurement of another machine or of other weights is
+still found, and said to be stale.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from draftproof.economics.check import Cell
+from draftproof.economics.forecast import Setting
+from draftproof.economics.machine import digest, machine
+from draftproof.economics.samples import Samples
+from draftproof.economics.summary import summary
+from draftproof.errors import UsageError
+from draftproof.records import SCHEMA, Measurement
+
+__all__ = ["cells_of", "find", "read", "record", "samples_of", "save", "stale"]
+
+QUESTION = "What does speculation cost here, and how much does a draft get right?"
+IDENTIFIES = ("target", "drafters", "temperature", "top_k", "top_p")
+"""The parts of a subject by which a measurement is found."""
+
+
+def record(samples: Samples, subject: dict[str, Any], cells: Sequence[Cell] = ()) -> Measurement:
+    """Return a measurement.
+
+    Args:
+        samples: what was found.
+        subject: of what: `target` and `drafters` (SPECs), their `fingerprints`, `temperature`, `top_k`, `top_p`, and
+            whatever else it should be known by.
+        cells: what was predicted and measured, if that was checked.
+    """
+    found = samples.to_json() | {"cells": [asdict(cell) for cell in cells]}
+    return Measurement(QUESTION, machine(), summary(samples), subject=subject, samples=found)
+
+
+def samples_of(measurement: Measurement) -> Samples:
+    """Return the samples in a measurement."""
+    return Samples.from_json(measurement.samples)
+
+
+def cells_of(measurement: Measurement) -> list[Cell]:
+    """Return what was predicted and measured, nothing if it was not checked."""
+    cells: list[Cell] = []
+    for cell in measurement.samples["cells"]:
+        parts = cell | {"setting": Setting(**cell["setting"]), "interval": tuple(cell["interval"])}
+        cells.append(Cell(**parts))
+    return cells
+
+
+def save(measurement: Measurement, folder: Path) -> Path:
+    """Write a measurement where `find` finds it; an older one of the same models and machine gives way."""
+    folder.mkdir(parents=True, exist_ok=True)
+    here = digest([measurement.machine, measurement.subject["fingerprints"]])
+    path = folder / f"{_key(measurement.subject)}-{here}.json"
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(measurement.to_json()), encoding="utf-8")
+    unfinished.replace(path)
+    return path
+
+
+def find(folder: Path, subject: dict[str, Any]) -> Path | None:
+    """Return the measurement of these models and settings: of this machine and these weights if there is one.
+
+    Otherwise the newest of the same names, which `stale` objects to.
+    """
+    here = folder / f"{_key(subject)}-{digest([machine(), subject['fingerprints']])}.json"
+    if here.exists():
+        return here
+    others = sorted(folder.glob(f"{_key(subject)}-*.json"), key=lambda path: path.stat().st_mtime)
+    return others[-1] if others else None
+
+
+def read(path: Path) -> Measurement:
+    """Return the measurement in a file.
+
+    Raises:
+        UsageError: if it is none, or of another version.
+    """
+    try:
+        found = Measurement(**json.loads(path.read_text(encoding="utf-8")))
+        _ = samples_of(found), cells_of(found)
+    except OSError as error:
+        raise UsageError(f"got {str(path)!r}: {error.strerror}", "measurement") from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        message = f"got {str(path)!r}, which is no measurement; `draftproof measure --out` writes one"
+        raise UsageError(message, "measurement") from None
+    if found.schema != SCHEMA:
+        raise UsageError(f"got {str(path)!r} of version {found.schema}; version {SCHEMA} is read", "measurement")
+    return found
+
+
+def stale(measurement: Measurement, fingerprints: dict[str, str]) -> list[str]:
+    """Return in what this machine and these models differ from those measured; nothing if the measurement holds.
+
+    Args:
+        measurement: perhaps an old one.
+        fingerprints: of the models as they are now, by SPEC.
+    """
+    then, now = measurement.machine, machine()
+    reasons = [
+        f"{fact} was {then.get(fact, 'unknown')!r}, here it is {now[fact]!r}"
+        for fact in now
+        if then.get(fact) != now[fact]
+    ]
+    for spec, before in measurement.subject["fingerprints"].items():
+        if fingerprints.get(spec) != before:
+            reasons.append(f"{spec} has other weights or another tokenizer now")
+    return reasons
+
+
+def _key(subject: dict[str, Any]) -> str:
+    return digest([subject[part] for part in IDENTIFIES])

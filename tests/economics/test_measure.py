@@ -1,0 +1,129 @@
+"""A measurement of the embedded pair, small; what rounds make of passes; and files that give back what was saved."""
+
+import json
+
+import numpy as np
+import pytest
+
+from draftproof import ModelDrafter, NoDrafter, sampling
+from draftproof.economics.measure import in_rounds, measure, steps
+from draftproof.economics.pair import LONGEST, Pair
+from draftproof.economics.rehearsal import STAGES, TimedPass, rehearse
+from draftproof.economics.samples import Samples
+from draftproof.economics.scoring import score_texts
+from draftproof.economics.survival import acceptance
+from draftproof.errors import UsageError
+
+PROMPTS = ("In the beginning", "And the king said", "Blessed are", "The wise man")
+
+
+def the_pair(pair, **changes):
+    (target, tokenizer), (draft, _) = pair
+    pipeline = sampling(1.0)
+    parts = {
+        "target": target,
+        "drafters": {"tiny:draft": ModelDrafter(draft, pipeline)},
+        "rules": ("block",),
+        "pipeline": pipeline,
+        "prompts": {"prose": [tokenizer.encode(prompt) for prompt in PROMPTS]},
+        "tokens": 64,
+    }
+    return Pair(**(parts | changes))
+
+
+@pytest.fixture(scope="module")
+def measured(pair):
+    told = []
+    found = measure(the_pair(pair), 4, 1, told.append)
+    assert len(told) == steps(the_pair(pair), 4)
+    return found
+
+
+def test_a_measurement_has_every_stage_of_every_length(measured):
+    seconds = measured.passes["tiny:draft"]["block"].seconds
+    assert seconds.shape == (4, LONGEST + 1, len(STAGES))
+    draft, target, warp, rule, rest = seconds.mean(axis=0).T
+    assert draft[0] < draft[1] / 10
+    assert draft[16] > 3 * draft[2]
+    for stage in (target, warp, rule, rest):
+        assert (stage > 0).all()
+    assert (measured.plain.seconds > target[0] / 2).all()
+
+
+def test_a_measurement_survives_its_file(measured):
+    again = Samples.from_json(json.loads(json.dumps(measured.to_json())))
+    assert again.tokens == measured.tokens
+    assert np.allclose(again.plain.seconds, measured.plain.seconds, rtol=1e-8)
+    assert again.to_json() == measured.to_json()
+
+
+def test_what_is_said_along_a_text_is_what_the_models_say(pair, measured):
+    (target, tokenizer), (draft, _) = pair
+    along = measured.texts["prose"].along["tiny:draft"]
+    assert along.target.shape == (4, 64)
+    assert (along.target > 0).all()
+    assert along.proposed.all()
+    assert (along.coupled <= np.minimum(along.target, along.draft) + 1e-12).all()
+    first = tokenizer.encode(PROMPTS[0])
+    p, q = (sampling(1.0).laws(model.fresh().extend(first, 1), "logits")[0] for model in (target, draft))
+    assert along.target[0, 0] in p
+    assert along.draft[0, 0] in q
+
+
+def test_acceptance_along_texts_is_what_laws_say_on_average(pair):
+    (target, tokenizer), (draft, _) = pair
+    several = the_pair(pair, prompts={"one": [tokenizer.encode("And the")] * 150}, tokens=1)
+    along = score_texts(several, several.prompts["one"], 5, lambda _: None).along["tiny:draft"]
+    p, q = (sampling(1.0).laws(m.fresh().extend(tokenizer.encode("And the"), 1), "logits")[0] for m in (target, draft))
+    kept = np.minimum(along.target, along.draft) / along.target
+    # Mean of 150 draws in [0, 1]: four standard errors, a false alarm in 16,000 seeds.
+    assert kept.mean() == pytest.approx(acceptance("token", p, q), abs=4 * kept.std() / 150**0.5)
+
+
+def test_a_rehearsal_has_the_lengths_that_were_asked_for(pair):
+    subject = the_pair(pair)
+    asked = [3, 3, 0, 5, 16, 1, 1]
+    found = rehearse(subject.engine("tiny:draft", "block", 1), iter(subject.prompts["prose"] * 9), asked, 64, 3)
+    assert [length for done, length in zip(found, asked, strict=True) if done is not None] == [
+        done.drafted for done in found if done is not None
+    ]
+    assert found[0] is None
+
+
+def test_rounds_find_how_passes_grow_with_the_context():
+    def taking(drafted, context):
+        return TimedPass(drafted, context, (1.0 + drafted + (0.01 + 0.002 * drafted) * context,))
+
+    passes = [taking(k, context) for k in range(3) for context in (10, 50, 90)]
+    found = in_rounds([passes, passes], 2)
+    # The slowest and fastest twentieth are pulled in, which takes a tenth off a slope that three points show.
+    assert found.slope == pytest.approx((0.01, 0.002), rel=0.15)
+    assert found.seconds[0, :, 0] == pytest.approx([1.5, 2.6, 3.7])
+    assert found.contexts.tolist() == [[50, 50, 50]] * 2
+
+
+def test_rounds_at_one_context_show_no_slope():
+    found = in_rounds([[TimedPass(k, 7, (1.0 + k,)) for k in (0, 2)]], 2)
+    assert found.slope == (0.0, 0.0)
+    assert found.seconds[0, :, 0].tolist() == [1, 2, 3]  # a length that never came lies between its neighbours
+
+
+@pytest.mark.parametrize(
+    ("changes", "rounds", "words"),
+    [
+        ({}, 3, "rounds: got 3; an interval needs 4"),
+        ({"tokens": 10}, 4, "max_tokens: got 10"),
+        ({"tokens": 5000}, 4, "max_tokens: got 5000; beside the prompts of prose"),
+        ({"prompts": {"few": [[1]]}}, 4, "prompts: few has 1 prompts"),
+        ({"rules": ("traversal",)}, 4, "rule: got 'traversal'"),
+    ],
+)
+def test_what_gives_no_interval_is_refused(pair, changes, rounds, words):
+    with pytest.raises(UsageError, match=words):
+        measure(the_pair(pair, **changes), rounds, 0)
+
+
+def test_a_drafter_that_proposes_nothing_is_seen_to_propose_nothing(pair):
+    subject = the_pair(pair, drafters={"none": NoDrafter()}, tokens=3)
+    along = score_texts(subject, subject.prompts["prose"], 0, lambda _: None).along["none"]
+    assert not along.proposed.any()
