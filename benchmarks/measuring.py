@@ -5,18 +5,16 @@ one question and writes its `Measurement` to benchmarks/results/NAME.json.
 """
 
 import json
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_info
 
 from draftproof import Engine, FixedLength, ModelDrafter, NoDrafter, PhiloxNoise, Stop, TokenRule, load
+from draftproof.economics.machine import machine as this_machine
 from draftproof.records import Measurement
 from draftproof.warpers.pipeline import Pipeline
 
@@ -37,15 +35,9 @@ DRAFT, _ = load("tiny:draft", "drafter")
 
 def machine() -> dict[str, str]:
     """Return what a reader must know of the machine."""
-    models = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
     blas = [info for info in threadpool_info() if info["user_api"] == "blas"]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": str(os.cpu_count()),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "blas": ", ".join(f"{info['internal_api']} {info['version']} ({info['architecture']})" for info in blas),
-    }
+    kernels = ", ".join(f"{info['internal_api']} {info['version']} ({info['architecture']})" for info in blas)
+    return this_machine() | {"blas": kernels}
 
 
 def save(question: str, values: dict[str, float], name: str) -> None:
@@ -91,26 +83,3 @@ def job(i: int, tokens: int) -> tuple[list[int], Stop, PhiloxNoise]:
     """Return prompt, stop and noise of the i-th run; end of sequence does not stop it, so that lengths are equal."""
     prompt = TOKENIZER.encode(PROMPTS[i % len(PROMPTS)])
     return prompt, Stop(tokens, TARGET.context_limit), PhiloxNoise(i % 2**32)
-
-
-class Timed:
-    """A model that adds up the seconds spent in its forward passes, over all its fresh copies."""
-
-    def __init__(self, model: Any, clock: list[float] | None = None) -> None:
-        self._model, self.clock = model, clock if clock is not None else [0.0]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def extend(self, tokens: Any, rows: int | None = None, parents: Any = None) -> Any:
-        began = time.perf_counter()
-        found = self._model.extend(tokens, rows, parents)
-        self.clock[0] += time.perf_counter() - began
-        return found
-
-    def fresh(self) -> Self:
-        return type(self)(self._model.fresh(), self.clock)
-
-
-def _lines(path: str) -> list[str]:
-    return Path(path).read_text().splitlines() if Path(path).exists() else []

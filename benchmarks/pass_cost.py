@@ -25,16 +25,9 @@ def main() -> None:
     values = {"target: ms for 1 row": target[1] * 1e3}
     values |= {f"target: {n} rows / 1 row": target[n] / target[1] for n in ROWS}
     values |= {"draft: ms for 1 row": draft[1] * 1e3, "cost ratio draft / target": draft[1] / target[1]}
-    weights = sum(array.nbytes for array in _arrays(TARGET))
+    weights = TARGET.size.weights
     values |= {"target: MB of weights read in a pass": weights / 1e6, "target: GB/s": weights / target[1] / 1e9}
     save("What does a pass over n rows cost?", values, "pass_cost")
-
-
-def _arrays(model):
-    weights = model._weights
-    yield weights.head.blocks
-    for layer in weights.layers:
-        yield from (matrix.blocks for matrix in layer.matrices)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-QUESTIONS = ("pass_cost", "speculation", "against_transformers", "growth", "large_vocabulary", "efficiency")
+QUESTIONS = (
+    "pass_cost",
+    "speculation",
+    "against_transformers",
+    "growth",
+    "large_vocabulary",
+    "efficiency",
+    "prediction",
+)
 
 
 def main() -> None:
@@ -51,6 +59,8 @@ def asked_and_reached(results):
         ("peaked: transformers / ours, token rule", ">=", 1),
         ("peaked: transformers / ours, block rule", ">=", 1),
         ("largest distance from the reference, standard errors", "<=", 4),
+        ("predicted speed-up: median absolute error", "<=", 0.1),
+        ("predicted speed-up: cells in their 90 % interval", ">=", 0.85),
         *((f"embedded pair, K={k}: passes of block - token", "<=", 0) for k in (1, 2, 3, 4, 6, 8)),
     )
     rows = [f"| {name} | {sign} {bound:g} | {values[name]:.3g} |" for name, sign, bound in bounds]

@@ -3,8 +3,9 @@
 import statistics
 
 from draftproof import Certificate, TokenRule, follow, sampling
+from draftproof.economics.rehearsal import Timed
 from draftproof.engine import plain
-from measuring import DRAFT, TARGET, Timed, engine, job, paired_ratios, save, seconds, spread
+from measuring import DRAFT, TARGET, engine, job, paired_ratios, save, seconds, spread
 from pass_cost import curve
 
 TOKENS, PAIRS, BLOCKS = 96, 24, range(1, 7)
@@ -43,7 +44,7 @@ def allowed(pipeline, block, measured, name):
     "From the curve" takes the cost of each pass from runs of equal passes, when the weights are still in the caches;
     "in place" takes the forward passes of both loops as they really ran, one after another.
     """
-    target, draft, alone = Timed(TARGET), Timed(DRAFT), Timed(TARGET)
+    target, draft, alone = (Timed(model, ("extend",)) for model in (TARGET, DRAFT, TARGET))
     traces = []
     for i in range(2 * PAIRS):
         traces.append(speculative_text(pipeline, block, i, target, draft))
@@ -69,7 +70,7 @@ def overhead():
     """Return what is not a forward pass, and what the certificate adds, at temperature 1 and K = 3."""
     pipeline, shares = sampling(1.0), []
     for i in range(PAIRS):
-        target, draft = Timed(TARGET), Timed(DRAFT)
+        target, draft = (Timed(model, ("extend",)) for model in (TARGET, DRAFT))
         total = seconds(speculative_text, pipeline, 3, i, target, draft)
         shares.append(1 - (target.clock[0] + draft.clock[0]) / total)
     longer = paired_ratios(lambda i: speculative_text(pipeline, 3, i), lambda i: certified(pipeline, i), PAIRS)

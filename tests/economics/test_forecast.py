@@ -72,7 +72,7 @@ def test_rules_that_share_stages_are_measured_together_and_coupled_apart():
 
 
 def test_the_interval_grows_with_the_noise_and_holds_the_forecast():
-    quiet, loud = forecast(samples(noise=0.001)), forecast(samples(noise=0.05))
+    quiet, loud = forecast(samples((0.7,) * 24, noise=0.001)), forecast(samples((0.7,) * 24, noise=0.1))
     widths = [one.interval[1] - one.interval[0] for one in (quiet, loud)]
     assert widths[0] < widths[1]
     for one in (quiet, loud):

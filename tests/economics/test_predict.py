@@ -97,11 +97,11 @@ def test_a_batch_that_fills_the_machine_leaves_no_gain():
 
 
 def test_reading_accepted_tokens_again_after_a_rejection_can_eat_the_gain():
-    gain = Costs(0.1, overhead=0.2)
-    assert best_length(iid(0.8), gain)[0] > 0
-    assert best_length(iid(0.8), Costs(0.1, overhead=0.2, replay=1.0))[0] == 0
+    gain, loss = Costs(0.3, overhead=0.2), Costs(0.3, overhead=0.2, replay=1.0)
+    assert best_length(iid(0.7), gain)[0] > 0
+    assert best_length(iid(0.7), loss)[0] == 0
     # Nothing is read again where nothing is rejected.
-    assert speedup(iid_survival(1.0, 3), gain) == speedup(iid_survival(1.0, 3), Costs(0.1, overhead=0.2, replay=1.0))
+    assert speedup(iid_survival(1.0, 3), gain) == speedup(iid_survival(1.0, 3), loss)
 
 
 def test_replay_is_expected_over_passes_with_a_rejection():

@@ -8,10 +8,12 @@ from draftproof.economics.predict import break_even_frontier
 
 __all__ = ["bars", "frontier_map"]
 
-WIDTH = 44
-"""Characters of the longest bar."""
+WIDTH = 26
+"""Characters of the longest bar: two charts fit beside each other on a narrow terminal."""
 GAIN, LOSS, PLAIN, SPREAD = "green", "red", "cyan", "dim"
-COST_RATIOS = [0.02 * i for i in range(46)]
+STEP = 0.04
+"""Of the draft cost, between two columns of the map."""
+COST_RATIOS = [STEP * i for i in range(WIDTH + 1)]
 
 
 def bars(chart: Chart, line: float | None = None) -> Table:
@@ -19,7 +21,9 @@ def bars(chart: Chart, line: float | None = None) -> Table:
     points = chart.points
     ends = [point.interval[1] if point.interval else point.value for point in points]
     scale = WIDTH / max([*ends, *(point.measured or 0 for point in points), line or 0, 1e-12])
-    table = _table(chart.title + (" (◆ measured)" if any(point.measured for point in points) else ""))
+    table = _table(
+        f"{chart.title}\n{chart.subject}" + (" (◆ measured)" if any(point.measured for point in points) else "")
+    )
     for point in points:
         style = PLAIN if line is None else GAIN if point.value > line else LOSS
         label = Text(f"{point.x:3}", "bold reverse" if point.x == chart.best else "")
@@ -52,9 +56,9 @@ def frontier_map(picture: Picture) -> Table:
     Acceptance is i.i.d., the curve and the overhead those of the picture; what was measured or given is marked.
     """
     frontier = break_even_frontier(COST_RATIOS, picture.costs)
-    table = _table("where it pays: acceptance up, draft step / plain token to the right (◆ here)")
+    table = _table("where it pays (◆ here): upwards\nacceptance, to the right draft cost")
     last = len(COST_RATIOS) - 1
-    marks = {(min(round(cost / 0.02), last), round(acceptance * 10)) for _, cost, acceptance in picture.here}
+    marks = {(min(round(cost / STEP), last), round(acceptance * 10)) for _, cost, acceptance in picture.here}
     for tenths in range(10, -1, -1):
         row = Text()
         for i, edge in enumerate(frontier):
@@ -62,5 +66,5 @@ def frontier_map(picture: Picture) -> Table:
             mark = (i, tenths) in marks
             row.append("◆" if mark else "█" if pays else "·", "bold yellow" if mark else GAIN if pays else SPREAD)
         table.add_row(f"{tenths / 10:.1f}", row)
-    table.add_row("", Text("0" + f"{COST_RATIOS[-1]:.1f}".rjust(last), SPREAD))
+    table.add_row("", Text("0" + f"{COST_RATIOS[-1]:.2f}".rjust(last), SPREAD))
     return table

@@ -27,9 +27,10 @@ MARKS = {
 
 
 def bar() -> Progress:
-    """Return a progress bar on standard error."""
+    """Return a progress bar on standard error; it shows nothing where nobody watches."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def print_whole(console: Console, table: Table) -> None:

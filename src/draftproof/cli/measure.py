@@ -10,15 +10,16 @@ import typer
 from draftproof.cli.findings import bar
 from draftproof.cli.generate import INTERRUPTED
 from draftproof.cli.numbers import number, whole
-from draftproof.cli.pairs import Choice, folder, pair_of, prompts_digest, prompts_of, subject_of
+from draftproof.cli.pairs import Choice, folder, pair_of, prompts_digest, prompts_of, sizes, subject_of
 from draftproof.cli.setup import Options
 from draftproof.economics.check import Generation, verdict
 from draftproof.economics.machine import machine
 from draftproof.economics.measure import measure as measure_pair
 from draftproof.economics.measure import steps
 from draftproof.economics.pair import Pair
-from draftproof.economics.store import cells_of, find, read, record, save
+from draftproof.economics.store import cells_of, find, record, save
 from draftproof.economics.workloads import WORKLOADS
+from draftproof.errors import UsageError
 from draftproof.models.catalogue import SPECS
 from draftproof.records import Measurement
 from draftproof.rules.catalogue import CHAIN_RULES
@@ -69,11 +70,14 @@ def measure(
     choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p)
     texts = prompts_of(workload or [], prompts or [])
     rules = tuple(dict.fromkeys(rule or CHAIN_RULES))
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(f"got {str(out)!r}, but {out.parent} is no folder", "out")
     subject = subject_of(
-        choice, rules=list(rules), prompts=prompts_digest(texts), max_tokens=max_tokens, rounds=rounds, seed=seed
+        choice, rules, prompts_digest(texts), {"max_tokens": max_tokens, "rounds": rounds, "seed": seed}
     )
     pair = pair_of(choice, rules, texts, max_tokens)
     pair.check(rounds)
+    subject |= {"sizes": sizes(choice)}
     measurement, path = (None, None) if again else _known(subject, check)
     if measurement is None:
         measurement = _measured(pair, subject, rounds, seed, check)
@@ -94,12 +98,10 @@ def measure(
 
 def _known(subject: dict[str, Any], check: bool) -> tuple[Measurement | None, Path | None]:
     """Return the measurement of just this on this machine, if there is one."""
-    path = find(folder(), subject)
-    if path is None:
-        return None, None
-    found = read(path)
-    holds = found.subject == subject and found.machine == machine() and (cells_of(found) or not check)
-    return (found, path) if holds else (None, None)
+    for path, found in find(folder(), subject, subject["drafters"]):
+        if found.subject == subject and found.machine == machine() and (cells_of(found) or not check):
+            return found, path
+    return None, None
 
 
 def _measured(pair: Pair, subject: dict[str, Any], rounds: int, seed: int, check: bool) -> Measurement:

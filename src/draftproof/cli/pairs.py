@@ -19,7 +19,17 @@ from draftproof.models.catalogue import fingerprint, load, locate
 from draftproof.rules.catalogue import CHAIN_RULES
 from draftproof.warpers.pipeline import sampling
 
-__all__ = ["Choice", "fingerprints", "folder", "pair_of", "prompts_digest", "prompts_of", "subject_of"]
+__all__ = [
+    "Choice",
+    "fingerprints",
+    "folder",
+    "pair_of",
+    "prompts_digest",
+    "prompts_of",
+    "settings_of",
+    "sizes",
+    "subject_of",
+]
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,8 @@ def fingerprints(specs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def subject_of(choice: Choice, **more: Any) -> dict[str, Any]:
-    """Return what is measured, as a record has it.
+def settings_of(choice: Choice) -> dict[str, Any]:
+    """Return what a measurement is found by, as its record has it.
 
     Raises:
         UsageError: if a SPEC names nothing, or a setting is out of range.
@@ -60,10 +70,25 @@ def subject_of(choice: Choice, **more: Any) -> dict[str, Any]:
             raise UsageError("got 'none'; plain decoding is measured beside every drafter anyway", setting)
         locate(spec, setting)
     sampling(choice.temperature, choice.top_k, choice.top_p)
-    specs = dict.fromkeys((choice.target, *choice.drafters))
-    names = {"target": choice.target, "drafters": sorted(choice.drafters)}
-    warpers = {"temperature": choice.temperature, "top_k": choice.top_k, "top_p": choice.top_p}
-    return names | warpers | {"fingerprints": fingerprints(list(specs))} | more
+    return {
+        "target": choice.target,
+        "temperature": choice.temperature,
+        "top_k": choice.top_k,
+        "top_p": choice.top_p,
+    }
+
+
+def subject_of(
+    choice: Choice, rules: Sequence[str], prompts: dict[str, str], numbers: dict[str, int]
+) -> dict[str, Any]:
+    """Return what is measured, as its record has it: two measurements of equal subjects are of the same thing."""
+    models = {"drafters": list(choice.drafters), "fingerprints": fingerprints([choice.target, *choice.drafters])}
+    return settings_of(choice) | models | {"rules": list(rules), "prompts": prompts} | numbers
+
+
+def sizes(choice: Choice) -> dict[str, list[int]]:
+    """Return the bytes of each model's weights, and of a token in its cache."""
+    return {spec: list(load(spec, "target").model.size) for spec in dict.fromkeys([choice.target, *choice.drafters])}
 
 
 def prompts_of(workloads: Sequence[str], files: Sequence[Path]) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import typer
 
 from draftproof.cli.measure import DraftersOption, TargetOption, TemperatureOption, TopKOption, TopPOption
 from draftproof.cli.numbers import number, whole
-from draftproof.cli.pairs import Choice, fingerprints, folder, subject_of
+from draftproof.cli.pairs import Choice, fingerprints, folder, settings_of
 from draftproof.cli.setup import Options
 from draftproof.economics.flags import Command, commands
 from draftproof.economics.picture import Picture, picture_by_hand, picture_measured
@@ -19,8 +19,9 @@ from draftproof.economics.plan import plan_by_hand, plans_measured
 from draftproof.economics.plots import check_path, draw
 from draftproof.economics.predict import Costs
 from draftproof.economics.store import cells_of, find, read, samples_of, stale
+from draftproof.economics.work import Work, work_of
 from draftproof.errors import UsageError
-from draftproof.records import Plan
+from draftproof.records import Measurement, Plan
 from draftproof.rules.catalogue import CHAIN_RULES
 
 __all__ = ["plan"]
@@ -37,6 +38,7 @@ class Planned:
     plans: Sequence[Plan]
     picture: Picture
     commands: Sequence[Command]
+    work: Work | None = None
     measurement: str | None = None
     stale: Sequence[str] = ()
 
@@ -82,7 +84,7 @@ def plan(
         planned = _by_hand(acceptance or [], cost_ratio or [], costs, rule or "token")
     else:
         _refuse_alone(costs)
-        choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p)
+        choice = Choice(target, tuple(dict.fromkeys(drafter or [])), temperature, top_k, top_p)
         planned = _measured(choice, measurement, rule)
     if plot is not None:
         draw(planned.picture, plot)
@@ -91,7 +93,7 @@ def plan(
     else:
         from draftproof.cli.planned import show
 
-        show(planned.plans, planned.picture, planned.commands, planned.stale)
+        show(planned.plans, planned.picture, planned.commands, planned.work, planned.stale)
 
 
 def _by_hand(
@@ -128,17 +130,31 @@ def _refuse_alone(costs: tuple[str | None, float, int]) -> None:
 
 
 def _measured(choice: Choice, path: Path | None, rule: str | None) -> Planned:
-    path = path or find(folder(), subject_of(choice))
-    if path is None:
-        words = "there is no measurement of these models with these settings: run `draftproof measure` with the same"
-        raise UsageError(f"{words} options first, or give --acceptance and --cost-ratio")
-    found = read(path)
+    path, found, old = _found(choice) if path is None else _read(path)
     samples = samples_of(found)
-    plans = plans_measured(samples, rule)
+    plans = plans_measured(samples, rule, choice.drafters)
     first, best = plans[0], plans[0].candidates[0]
     words = commands(first.rule or best.rule, first.drafter or best.drafter, first.num_speculative_tokens)
-    old = stale(found, fingerprints(list(found.subject["fingerprints"])))
-    return Planned(plans, picture_measured(plans, samples, cells_of(found)), words, str(path), old)
+    picture = picture_measured(plans, samples, cells_of(found))
+    return Planned(plans, picture, words, work_of(best, found, samples), str(path), old)
+
+
+def _found(choice: Choice) -> tuple[Path, Measurement, list[str]]:
+    """Return the newest measurement that holds, else the newest, of what was chosen, and why it is stale."""
+    several = [(path, found, _stale(found)) for path, found in find(folder(), settings_of(choice), choice.drafters)]
+    if not several:
+        words = "there is no measurement of these models with these settings: run `draftproof measure` with the same"
+        raise UsageError(f"{words} options first, or give --acceptance and --cost-ratio")
+    return min(several, key=lambda one: bool(one[2]))
+
+
+def _read(path: Path) -> tuple[Path, Measurement, list[str]]:
+    found = read(path)
+    return path, found, _stale(found)
+
+
+def _stale(found: Measurement) -> list[str]:
+    return stale(found, fingerprints(list(found.subject["fingerprints"])))
 
 
 def _report(planned: Planned) -> dict[str, object]:
@@ -146,6 +162,7 @@ def _report(planned: Planned) -> dict[str, object]:
     return first.to_json() | {
         "workloads": [other.to_json() for other in others],
         "commands": [vars(command) for command in planned.commands],
+        "work": planned.work and planned.work._asdict(),
         "measurement": planned.measurement,
         "stale": list(planned.stale),
     }

@@ -5,6 +5,7 @@ In: plans. Out: text on standard output. It computes nothing but what charts are
 
 from collections.abc import Sequence
 
+from rich.columns import Columns
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -13,6 +14,7 @@ from draftproof.cli.charts import bars, frontier_map
 from draftproof.cli.findings import print_whole
 from draftproof.economics.flags import Command
 from draftproof.economics.picture import Picture
+from draftproof.economics.work import Work
 from draftproof.records import Plan
 
 __all__ = ["show"]
@@ -20,25 +22,25 @@ __all__ = ["show"]
 DECISION_STYLES = {"speculate": "bold green", "do not speculate": "bold red"}
 
 
-def show(plans: Sequence[Plan], picture: Picture, commands: Sequence[Command], stale: Sequence[str]) -> None:
-    """Print plans, the first in full."""
+def show(
+    plans: Sequence[Plan], picture: Picture, commands: Sequence[Command], work: Work | None, stale: Sequence[str]
+) -> None:
+    """Print plans, and what they rest on."""
     console = Console(highlight=False)
     for reason in stale:
         console.print(Text("stale: ", "bold yellow"), f"{reason}; `draftproof measure` measures anew", sep="")
     for plan in plans:
         console.print(_line(plan))
         console.print(Text(f"  {plan.reason}", "dim"))
+    if work is not None:
+        console.print(Text(f"  {_work(plans[0], work)}", "dim"))
     for plan in plans:
         console.print()
         print_whole(console, _candidates(plan))
-    for chart in picture.speed:
-        console.print()
-        console.print(bars(chart, line=1.0))
-    for chart in (*picture.kept, picture.curve):
-        console.print()
-        console.print(bars(chart))
+    speed = [bars(chart, line=1.0) for chart in picture.speed]
+    others = [bars(chart) for chart in (*picture.kept, picture.curve)]
     console.print()
-    console.print(frontier_map(picture))
+    console.print(Columns([*speed, *others, frontier_map(picture)], padding=(1, 2)))
     console.print()
     console.print(Text("in other engines", "bold"))
     for command in commands:
@@ -55,10 +57,19 @@ def _line(plan: Plan) -> Text:
     return words
 
 
+def _work(plan: Plan, work: Work) -> str:
+    best = plan.candidates[0]
+    return (
+        f"{best.drafter}, {best.rule}, K = {best.num_speculative_tokens}: {work.operations:.2f}x the operations and "
+        f"{work.traffic:.2f}x the memory traffic for a token; {work.memory / 1e6:.1f} MB instead of "
+        f"{work.memory_plain / 1e6:.1f}"
+    )
+
+
 def _candidates(plan: Plan) -> Table:
     table = Table(
-        "drafter", "rule", "K", "speed-up", "90 % interval", "tokens a pass", "acceptance", "pays from", "draft cost",
-        "pays up to", title=f"candidates: {plan.workload}", title_justify="left", title_style="bold", box=None,
+        "drafter", "rule", "K", "speed-up", "90 % interval", "tokens a pass", "acceptance", "needed", "draft cost",
+        "allowed", title=f"candidates: {plan.workload}", title_justify="left", title_style="bold", box=None,
         header_style="dim", padding=(0, 2, 0, 0),
     )  # fmt: skip
     for one in plan.candidates:

@@ -15,6 +15,7 @@ from draftproof.records import Candidate, Plan
 
 __all__ = ["Chart", "Picture", "Point", "picture_by_hand", "picture_measured"]
 
+SPEED, KEPT = "speed-up by draft length", "kept at each position"
 SHOWN = 16
 """Draft lengths that a chart has, more only if the best one is longer."""
 
@@ -31,9 +32,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """Points under a title; `best` is the x that was chosen."""
+    """Points under a title, and of what they are; `best` is the x that was chosen."""
 
     title: str
+    subject: str
     points: tuple[Point, ...]
     best: int | None = None
 
@@ -64,11 +66,9 @@ def picture_by_hand(plan: Plan, costs: Sequence[Costs]) -> Picture:
     for one, its in zip(order, costs, strict=True):
         lengths = range(1, min(its.longest, max(SHOWN, one.num_speculative_tokens + 2)) + 1)
         found = [Point(k, speedup(iid_survival(one.acceptance, k), its)) for k in lengths]
-        speed.append(
-            Chart(f"speed-up by draft length: {one.drafter}, {one.rule}", tuple(found), one.num_speculative_tokens)
-        )
+        speed.append(Chart(SPEED, f"{one.drafter}, {one.rule}", tuple(found), one.num_speculative_tokens))
         shares = [Point(k, share) for k, share in enumerate(iid_survival(one.acceptance, len(lengths)), 1)]
-        kept.append(Chart(f"kept at each position: {one.drafter}, {one.rule}", tuple(shares)))
+        kept.append(Chart(KEPT, f"{one.drafter}, {one.rule}", tuple(shares)))
     curve = costs[0].curve or (1.0,) * (SHOWN + 1)
     here = tuple((one.drafter, one.cost_ratio, one.acceptance) for one in order)
     return Picture(
@@ -86,7 +86,7 @@ def picture_measured(plans: Sequence[Plan], samples: Samples, cells: Sequence[Ce
         if single:
             shares = enumerate(kept_per_position(samples, best.drafter, best.rule, plan.workload), 1)
             points = tuple(Point(k, share, (low, high)) for k, (share, low, high) in shares)
-            kept.append(Chart(f"kept at each position: {plan.workload}, {best.drafter}, {best.rule}", points))
+            kept.append(Chart(KEPT, f"{plan.workload}, {best.drafter}, {best.rule}", points))
             here.append((plan.workload, best.cost_ratio, best.acceptance))
     rows = target_curve(samples)
     points = [Point(n, float(rows[:, n - 1].mean() / rows[:, 0].mean()), _spread(rows[:, n - 1] / rows[:, 0]))
@@ -105,12 +105,12 @@ def _speed(forecaster: Forecaster, plan: Plan, cells: Sequence[Cell]) -> Chart:
         setting = Setting(best.drafter, best.rule, k)
         said = forecaster.forecast(setting, workloads)
         points.append(Point(k, said.speedup, said.interval, seen.get(setting)))
-    title = f"speed-up by draft length: {plan.workload}, {best.drafter}, {best.rule}"
-    return Chart(title, tuple(points), best.num_speculative_tokens)
+    subject = f"{plan.workload}, {best.drafter}, {best.rule}"
+    return Chart(SPEED, subject, tuple(points), best.num_speculative_tokens)
 
 
 def _curve(points: Sequence[Point]) -> Chart:
-    return Chart("a target pass over n rows / over one", tuple(points))
+    return Chart("target pass over n rows", "in passes over one row", tuple(points))
 
 
 def _spread(values: Floats) -> tuple[float, float]:

@@ -51,13 +51,19 @@ def plan_by_hand(drafts: Sequence[tuple[float, Costs]], rule: str) -> Plan:
     return replace(plan, reason="; ".join(notes))
 
 
-def plans_measured(samples: Samples, rule: str | None = None) -> list[Plan]:
-    """Return the plan for all workloads of a measurement together, and then for each; with one rule only, if named.
+def plans_measured(samples: Samples, rule: str | None = None, drafters: Sequence[str] = ()) -> list[Plan]:
+    """Return the plan for all workloads of a measurement together, and then for each.
+
+    Args:
+        samples: what was measured.
+        rule: only this one.
+        drafters: only these, all of them measured; all if none is named.
 
     Raises:
         UsageError: if that rule was not measured.
     """
-    measured = {name: [one for one in rules if rule in {None, one}] for name, rules in samples.passes.items()}
+    chosen = {name: rules for name, rules in samples.passes.items() if not drafters or name in drafters}
+    measured = {name: [one for one in rules if rule in {None, one}] for name, rules in chosen.items()}
     if not any(measured.values()):
         every = dict.fromkeys(one for rules in samples.passes.values() for one in rules)
         raise UsageError(f"got {rule!r}; measured were {', '.join(every)}", "rule")
@@ -72,7 +78,17 @@ def plans_measured(samples: Samples, rule: str | None = None) -> list[Plan]:
             for one in rules
         ]
         plans.append(_decided(name, sorted(candidates, key=lambda candidate: -candidate.speedup)))
-    return plans
+    return [_with_losers(plans[0], forecaster), *plans[1:]]
+
+
+def _with_losers(plan: Plan, forecaster: Forecaster) -> Plan:
+    """Return a plan for several workloads that names those on which its setting loses."""
+    if plan.drafter is None or plan.rule is None or plan.workload != ALL:
+        return plan
+    setting = Setting(plan.drafter, plan.rule, plan.num_speculative_tokens)
+    said = {name: forecaster.forecast(setting, [name]).speedup for name in forecaster.samples.texts}
+    losers = [f"{name} ({speed:.2f}x)" for name, speed in said.items() if speed < 1]
+    return replace(plan, reason=f"{plan.reason}; it loses on {', '.join(losers)}") if losers else plan
 
 
 def _candidate_by_hand(name: str, acceptance: float, costs: Costs, rule: str) -> Candidate:

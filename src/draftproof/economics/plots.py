@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.economics.picture import Chart, Picture
+from draftproof.economics.plan import ALL
 from draftproof.economics.predict import break_even_frontier
 from draftproof.errors import MissingExtraError, UsageError
 
@@ -46,7 +47,7 @@ def draw(picture: Picture, path: Path) -> None:
     for chart in picture.speed:
         _series(speed, chart)
     speed.axhline(1, color=LEVEL, linestyle="--")
-    _named(speed, "speed-up over plain decoding (line: predicted, 90 %; points: measured)", "draft length K", "x plain")
+    _named(speed, "speed-up over plain decoding", "draft length K", "x plain")
     for chart in picture.kept:
         _series(kept, chart)
     kept.set_ylim(0, 1)
@@ -60,16 +61,23 @@ def draw(picture: Picture, path: Path) -> None:
 
 def _series(axes: Any, chart: Chart) -> None:
     xs = [point.x for point in chart.points]
-    name = chart.title.partition(": ")[2]
-    (line,) = axes.plot(xs, [point.value for point in chart.points], marker=".", label=name)
+    (line,) = axes.plot(
+        xs, [point.value for point in chart.points], marker=".", label=chart.subject, **_colour(chart.subject)
+    )
     spread = [(point.x, *point.interval) for point in chart.points if point.interval]
     if spread:
         axes.fill_between(*zip(*spread, strict=True), alpha=0.15, color=line.get_color())
     seen = [(point.x, point.measured) for point in chart.points if point.measured is not None]
     if seen:
-        axes.plot(*zip(*seen, strict=True), "D", color=line.get_color())
+        axes.plot(*zip(*seen, strict=True), "D", color=line.get_color(), label="measured")
     if chart.best is not None:
         axes.axvline(chart.best, color=line.get_color(), linestyle=":", alpha=0.5)
+
+
+def _colour(subject: str) -> dict[str, str]:
+    """Return the colour of a subject's workload or drafter: the same in every chart, black for all together."""
+    name = subject.partition(",")[0]
+    return {"color": "black" if name == ALL else f"C{sum(map(ord, name)) % 10}"}
 
 
 def _frontier(axes: Any, picture: Picture) -> None:
@@ -77,7 +85,7 @@ def _frontier(axes: Any, picture: Picture) -> None:
     axes.fill_between(COST_RATIOS, edge, 1, alpha=0.15, color="green", label="pays")
     axes.plot(COST_RATIOS, edge, color="green", label="break-even")
     for name, cost, acceptance in picture.here:
-        axes.plot([cost], [acceptance], "D", label=name)
+        axes.plot([cost], [acceptance], "D", label=name, **_colour(name))
     axes.set_ylim(0, 1)
     axes.set_xlim(0, max(1.0, *(cost for _, cost, _ in picture.here)))
     _named(axes, "where speculation pays", "draft step / plain token", "acceptance (i.i.d.)")

@@ -42,9 +42,9 @@ class Timed:
         if name not in self._methods:
             return found
 
-        def timed(*arguments: Any) -> Any:
+        def timed(*arguments: Any, **named: Any) -> Any:
             began = time.perf_counter()
-            result = found(*arguments)
+            result = found(*arguments, **named)
             self.clock[0] += time.perf_counter() - began
             return result
 

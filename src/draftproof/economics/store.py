@@ -21,8 +21,8 @@ from draftproof.records import SCHEMA, Measurement
 __all__ = ["cells_of", "find", "read", "record", "samples_of", "save", "stale"]
 
 QUESTION = "What does speculation cost here, and how much does a draft get right?"
-IDENTIFIES = ("target", "drafters", "temperature", "top_k", "top_p")
-"""The parts of a subject by which a measurement is found."""
+IDENTIFIES = ("target", "temperature", "top_k", "top_p")
+"""The parts of a subject by which a measurement is found; besides, it must have the drafters that are asked for."""
 
 
 def record(samples: Samples, subject: dict[str, Any], cells: Sequence[Cell] = ()) -> Measurement:
@@ -63,16 +63,14 @@ def save(measurement: Measurement, folder: Path) -> Path:
     return path
 
 
-def find(folder: Path, subject: dict[str, Any]) -> Path | None:
-    """Return the measurement of these models and settings: of this machine and these weights if there is one.
+def find(folder: Path, subject: dict[str, Any], drafters: Sequence[str] = ()) -> list[tuple[Path, Measurement]]:
+    """Return the measurements of a target with these settings and with all these drafters, the newest first.
 
-    Otherwise the newest of the same names, which `stale` objects to.
+    They may be of another machine, or of other weights: `stale` tells.
     """
-    here = folder / f"{_key(subject)}-{digest([machine(), subject['fingerprints']])}.json"
-    if here.exists():
-        return here
-    others = sorted(folder.glob(f"{_key(subject)}-*.json"), key=lambda path: path.stat().st_mtime)
-    return others[-1] if others else None
+    paths = sorted(folder.glob(f"{_key(subject)}-*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    every = [(path, read(path)) for path in paths]
+    return [(path, found) for path, found in every if set(drafters) <= set(found.subject["drafters"])]
 
 
 def read(path: Path) -> Measurement:
