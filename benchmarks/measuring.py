@@ -40,10 +40,11 @@ def machine() -> dict[str, str]:
     return this_machine() | {"blas": kernels}
 
 
-def save(question: str, values: dict[str, float], name: str) -> None:
-    """Print a measurement and keep it."""
+def save(question: str, values: dict[str, float], name: str, samples: dict[str, Any] | None = None) -> None:
+    """Print a measurement and keep it, with the figures behind it if they are given."""
     RESULTS.mkdir(exist_ok=True)
-    record = Measurement(question, machine(), {key: round(float(value), 5) for key, value in values.items()})
+    rounded = {key: round(float(value), 5) for key, value in values.items()}
+    record = Measurement(question, machine(), rounded, samples=samples or {})
     (RESULTS / f"{name}.json").write_text(json.dumps(record.to_json(), indent=1) + "\n")
     print(question)
     for key, value in record.values.items():

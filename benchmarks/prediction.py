@@ -1,6 +1,7 @@
 """How good are predictions of the speed-up, for every drafter, rule and draft length, on three workloads?"""
 
 from collections import defaultdict
+from dataclasses import asdict
 
 import numpy as np
 
@@ -39,16 +40,17 @@ def main() -> None:
     groups = defaultdict(list)
     for cell in cells:
         groups[f"{cell.setting.drafter}, {cell.setting.rule}"].append(cell)
+    for cell in cells:
         groups[cell.workload].append(cell)
+    for cell in sorted(cells, key=lambda one: one.setting.length):
         groups[f"K={cell.setting.length}"].append(cell)
     for name, some in groups.items():
         values[f"{name}: median absolute error"] = np.median([abs(cell.error) for cell in some])
+        values[f"{name}: in their intervals"] = np.mean([cell.covered for cell in some])
         values[f"{name}: mean error"] = np.mean([cell.error for cell in some])
         values[f"{name}: mean error of the i.i.d. formula"] = np.mean([cell.naive_error for cell in some])
-    for cell in cells:
-        name = f"{cell.workload}, {cell.setting.drafter}, {cell.setting.rule}, K={cell.setting.length}"
-        values |= {f"{name}: predicted": cell.predicted, f"{name}: measured": cell.measured}
-    save("How good are predictions of the speed-up?", values, "prediction")
+    samples = {"cells": [asdict(cell) for cell in cells]}
+    save("How good are predictions of the speed-up?", values, "prediction", samples)
 
 
 if __name__ == "__main__":

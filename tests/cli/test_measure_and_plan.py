@@ -80,6 +80,14 @@ def test_a_plan_from_a_measurement_of_something_else_says_so(run, measured, tmp_
     assert len(json.loads(run("plan", "--measurement", str(path), "--json").stdout)["stale"]) == 1
 
 
+def test_what_was_not_measured_cannot_be_planned(run, measured):
+    path = str(measured[0])
+    for option, word in (("--rule", "token"), ("--drafter", "tiny:target")):
+        done = run("plan", "--measurement", path, option, word)
+        assert done.returncode == 2
+        assert f"{option}: got '{word}'; measured were" in done.stderr
+
+
 def test_other_settings_have_no_measurement_yet(run, measured):
     done = run("plan", "--temperature", "0.5")
     assert done.returncode == 2
@@ -139,9 +147,12 @@ def test_prompts_of_ones_own_are_a_workload(run, tmp_path):
         (("plan", *BY_HAND, "--overhead", "-1"), "--overhead: got -1.0"),
         (("plan", *BY_HAND, "--batch-size", "0"), "--batch-size: got 0"),
         (("plan", *BY_HAND, "--rule", "tree"), "--rule: got 'tree'"),
-        (("plan", *BY_HAND, "--measurement", "x"), "--measurement: plans from a measurement"),
+        (("plan", *BY_HAND, "--measurement", "x"), "--measurement: belongs to a plan from a measurement"),
+        (("plan", *BY_HAND, "--temperature", "1"), "--temperature: belongs to a plan from a measurement"),
+        (("plan", *BY_HAND, "--drafter", "tiny:draft"), "--drafter: belongs to a plan from a measurement"),
+        (("plan", "--measurement", "x", "--top-k", "0"), "--top-k: is written in the measurement"),
         (("plan", *BY_HAND, "--plot", "plan.pdf"), "--plot: got 'plan.pdf'"),
-        (("plan", "--batch-size", "4"), "--batch-size: belongs to a plan by hand"),
+        (("plan", "--batch-size", "4"), "--batch-size: belongs to a plan from numbers by hand"),
         (("plan", "--measurement", "nothing.json"), "--measurement: got 'nothing.json'"),
         (("plan", "--target", "tiny:nothing"), "--target: got 'tiny:nothing'"),
         (("measure", "--rounds", "3"), "--rounds: got 3"),

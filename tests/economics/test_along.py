@@ -82,6 +82,15 @@ def test_a_draft_that_is_the_target_keeps_everything():
         assert (passes.by_length[:, 3] == 1).all()
 
 
+@pytest.mark.parametrize("length", [1, 5, 16])
+@pytest.mark.parametrize("ratio", [1.0, 1 - 1e-16, 1 + 1e-15])
+def test_in_floats_a_variance_is_never_below_zero(length, ratio):
+    target = np.random.default_rng(3).uniform(0.1, 1, (20, 96))
+    draft = Along(target, target * ratio, target * ratio, np.ones_like(target, dtype=bool))
+    for rule in ("token", "block", "coupled"):
+        assert (passes_of(survival_along(rule, draft, length), draft, length).variance >= 0).all()
+
+
 def test_pass_starts_of_plain_decoding_are_every_token():
     along = laws_along(MODELS[0])
     passes = passes_of(survival_along("token", along, 0), along, 0)

@@ -79,6 +79,13 @@ def test_the_interval_grows_with_the_noise_and_holds_the_forecast():
         assert one.interval[0] < one.speedup < one.interval[1]
 
 
+@pytest.mark.parametrize("acceptance", [0.0, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("length", [1, 7, 16])
+def test_where_little_is_left_to_luck_there_is_still_an_interval(acceptance, length):
+    found = forecast(samples((acceptance,) * 5, noise=0.01), length=length)
+    assert 0 < found.interval[0] < found.speedup < found.interval[1] < 20
+
+
 def test_different_texts_widen_the_interval():
     even, uneven = forecast(samples((0.7,) * 6)), forecast(samples((0.2, 0.95) * 3))
     assert uneven.interval[1] - uneven.interval[0] > 1.5 * (even.interval[1] - even.interval[0])

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from draftproof import ModelDrafter, NoDrafter, sampling
+from draftproof.economics.along import passes_of, survival_along
 from draftproof.economics.measure import in_rounds, measure, steps
 from draftproof.economics.pair import LONGEST, Pair
 from draftproof.economics.rehearsal import STAGES, TimedPass, rehearse
 from draftproof.economics.samples import Samples
 from draftproof.economics.scoring import score_texts
+from draftproof.economics.summary import cliff
 from draftproof.economics.survival import acceptance
 from draftproof.errors import UsageError
 
@@ -121,6 +123,39 @@ def test_rounds_at_one_context_show_no_slope():
 def test_what_gives_no_interval_is_refused(pair, changes, rounds, words):
     with pytest.raises(UsageError, match=words):
         measure(the_pair(pair, **changes), rounds, 0)
+
+
+class Hidden:
+    """A pipeline under which the token that was drawn has no weight when the whole text is scored."""
+
+    reads_text = False
+
+    def laws(self, rows, kind, texts=None):
+        laws = sampling(1.0).laws(rows, kind, texts)
+        return laws * (np.arange(laws.shape[-1]) >= laws.shape[-1] // 2) if len(laws) > 1 else laws
+
+
+def test_a_token_that_rounding_left_without_weight_is_no_division_by_zero(pair):
+    subject = the_pair(pair, pipeline=Hidden(), tokens=20)
+    along = score_texts(subject, subject.prompts["prose"], 0, lambda _: None).along["tiny:draft"]
+    assert (along.target == 1e-12).any()
+    for rule in ("token", "block", "match", "coupled"):
+        kept = survival_along(rule, along, LONGEST)
+        assert np.isfinite(kept).all()
+        assert np.isfinite(passes_of(kept, along, LONGEST).variance).all()
+
+
+@pytest.mark.parametrize(
+    ("shares", "place"),
+    [
+        ((0.6, 0.385, 0.215, 0.108, 0.062, 0.0, 0.0), 6),
+        ((0.6, 0.36, 0.2, 0.1, 0.06, 0.03, 0.01, 0.0), None),
+        ((0.0, 0.0), None),
+        ((1.0, 0.0), 2),
+    ],
+)
+def test_a_cliff_is_no_decay(shares, place):
+    assert cliff(shares) == place
 
 
 def test_a_drafter_that_proposes_nothing_is_seen_to_propose_nothing(pair):

@@ -70,7 +70,7 @@ def test_break_even_acceptances_are_those_that_a_user_computed():
 @pytest.mark.parametrize("cost", [1.0, 1.5])
 def test_a_draft_as_dear_as_the_target_never_pays(cost):
     assert best_length(iid(0.99), Costs(cost))[0] == 0
-    assert break_even_acceptance(1, Costs(1.5)) is None
+    assert all(break_even_acceptance(length, Costs(cost)) is None for length in (1, 2, 5))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from draftproof.errors import UsageError
 from samples_of_tests import samples
 
 MODELS = {"target": "t", "drafters": ["d"], "fingerprints": {"t": "1", "d": "2"}}
-SUBJECT = MODELS | {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
+SUBJECT = MODELS | {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "sizes": {"t": [10, 1], "d": [1, 1]}}
 CELLS = [
     Cell(Setting("d", "token", k), "prose", predicted, (low, high), naive, 1.0)
     for k, (predicted, low, high, naive) in enumerate(
@@ -78,6 +78,20 @@ def test_another_machine_is_called_stale(tmp_path):
     path = save(elsewhere, tmp_path)
     reasons = stale(read(path), SUBJECT["fingerprints"])
     assert [reason.partition(" ")[0] for reason in reasons] == ["processor", "cores"]
+
+
+def test_a_damaged_file_is_passed_over(tmp_path):
+    path = save(record(samples(), SUBJECT), tmp_path)
+    other = save(replace(record(samples(), SUBJECT), machine={"processor": "Abacus"}), tmp_path)
+    other.write_text(other.read_text()[:1000])
+    assert found_paths(tmp_path) == [path]
+
+
+def test_a_measurement_whose_subject_lacks_something_is_refused(tmp_path):
+    lacking = {part: value for part, value in SUBJECT.items() if part != "sizes"}
+    path = save(record(samples(), lacking), tmp_path)
+    with pytest.raises(UsageError, match="no measurement"):
+        read(path)
 
 
 def test_the_newest_comes_first(tmp_path):

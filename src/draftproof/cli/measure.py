@@ -3,13 +3,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from draftproof.cli import options
 from draftproof.cli.findings import bar
 from draftproof.cli.generate import INTERRUPTED
-from draftproof.cli.numbers import number, whole
 from draftproof.cli.pairs import Choice, folder, pair_of, prompts_digest, prompts_of, sizes, subject_of
 from draftproof.cli.setup import Options
 from draftproof.economics.check import Generation, verdict
@@ -18,13 +16,11 @@ from draftproof.economics.measure import measure as measure_pair
 from draftproof.economics.measure import steps
 from draftproof.economics.pair import Pair
 from draftproof.economics.store import cells_of, find, record, save
-from draftproof.economics.workloads import WORKLOADS
 from draftproof.errors import UsageError
-from draftproof.models.catalogue import SPECS
 from draftproof.records import Measurement
 from draftproof.rules.catalogue import CHAIN_RULES
 
-__all__ = ["DraftersOption", "TargetOption", "TemperatureOption", "TopKOption", "TopPOption", "measure"]
+__all__ = ["measure"]
 
 DEFAULT = Options()
 CHECKED = range(1, 9)
@@ -33,38 +29,23 @@ TOKENS, ROUNDS = 96, 8
 CHECK_SEED = 10_000
 """Added to the seed for the texts that are generated, so that they are others than those measured."""
 
-TargetOption = Annotated[str, typer.Option("--target", metavar="SPEC", help=f"The model whose law is kept: {SPECS}.")]
-DraftersOption = Annotated[
-    list[str] | None, typer.Option("--drafter", metavar="SPEC", help="What may draft; may be repeated.")
-]
-TemperatureOption = Annotated[float, typer.Option("--temperature", parser=number, metavar="T", help="0 is greedy.")]
-TopKOption = Annotated[int, typer.Option("--top-k", parser=whole, metavar="K", help="0 keeps all.")]
-TopPOption = Annotated[float, typer.Option("--top-p", parser=number, metavar="P", help="1 keeps all.")]
-
 
 def measure(
-    target: TargetOption = DEFAULT.target,
-    drafter: DraftersOption = None,
-    rule: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help=f"May be repeated; of {', '.join(CHAIN_RULES)}; else all.")
-    ] = None,
-    temperature: TemperatureOption = DEFAULT.temperature,
-    top_k: TopKOption = DEFAULT.top_k,
-    top_p: TopPOption = DEFAULT.top_p,
-    workload: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help=f"May be repeated; of {', '.join(WORKLOADS)}; else all.")
-    ] = None,
-    prompts: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A workload of your own, one prompt a line; may be repeated."),
-    ] = None,
-    max_tokens: Annotated[int, typer.Option(parser=whole, metavar="N", help="Length of every text.")] = TOKENS,
-    rounds: Annotated[int, typer.Option(parser=whole, metavar="R", help="How often all costs are measured.")] = ROUNDS,
-    seed: Annotated[int, typer.Option(parser=whole, metavar="S", help="Of texts and order.")] = DEFAULT.seed,
-    check: Annotated[bool, typer.Option("--check", help="Generate too, and compare predictions with it.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Measure even if it was measured before.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the measurement to a file too.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the measurement as one JSON object.")] = False,
+    target: options.Target = DEFAULT.target,
+    drafter: options.Drafters = None,
+    rule: options.Rules = None,
+    temperature: options.Temperature = DEFAULT.temperature,
+    top_k: options.TopK = DEFAULT.top_k,
+    top_p: options.TopP = DEFAULT.top_p,
+    workload: options.Workloads = None,
+    prompts: options.PromptFiles = None,
+    max_tokens: options.MaxTokens = TOKENS,
+    rounds: options.Rounds = ROUNDS,
+    seed: options.Seed = DEFAULT.seed,
+    check: options.Check = False,
+    again: options.Again = False,
+    out: options.Out = None,
+    as_json: options.AsJson = False,
 ) -> int:
     """Measure costs and acceptance of target and drafters on this machine, and keep them for `plan`."""
     choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p)
@@ -82,6 +63,11 @@ def measure(
     if measurement is None:
         measurement = _measured(pair, subject, rounds, seed, check)
         path = save(measurement, folder())
+    return _shown(measurement, path, out, as_json) or int(measurement.subject["rounds"] < rounds) * INTERRUPTED
+
+
+def _shown(measurement: Measurement, path: Path | None, out: Path | None, as_json: bool) -> int:
+    """Show a measurement, and return the exit status that its predictions deserve."""
     if out is not None:
         out.write_text(json.dumps(measurement.to_json()), encoding="utf-8")
     if as_json:
@@ -90,10 +76,8 @@ def measure(
         from draftproof.cli.measured import show
 
         show(measurement, path)
-    if measurement.subject["rounds"] < rounds:
-        return INTERRUPTED
     cells = cells_of(measurement)
-    return int(bool(check and cells) and not verdict(cells).good)
+    return int(bool(cells) and not verdict(cells).good)
 
 
 def _known(subject: dict[str, Any], check: bool) -> tuple[Measurement | None, Path | None]:

@@ -3,7 +3,7 @@
 In: a measurement. Out: text on standard output.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,7 +15,7 @@ from draftproof.economics.check import LEAST_COVERED, MOST_ERROR, Cell, verdict
 from draftproof.economics.pair import LONGEST
 from draftproof.economics.samples import Samples
 from draftproof.economics.store import cells_of, samples_of
-from draftproof.economics.summary import kept_per_position, noise, stage_seconds, target_curve
+from draftproof.economics.summary import cliff, kept_per_position, noise, stage_seconds, target_curve
 from draftproof.records import Measurement
 
 __all__ = ["show"]
@@ -32,6 +32,8 @@ def show(measurement: Measurement, path: Path | None) -> None:
     print_whole(console, _stages(samples))
     console.print()
     print_whole(console, _kept(samples))
+    for warning in _cliffs(samples):
+        console.print(Text("suspicious: ", "bold yellow"), warning, sep="")
     if cells := cells_of(measurement):
         console.print()
         print_whole(console, _cells(cells))
@@ -80,6 +82,16 @@ def _kept(samples: Samples) -> Table:
                 chosen = [found[k - 1] for k in SHOWN]
                 table.add_row(workload, drafter, rule, *(f"{x:.2f} ±{(high - low) / 2:.2f}" for x, low, high in chosen))
     return table
+
+
+def _cliffs(samples: Samples) -> Iterator[str]:
+    for workload in samples.texts:
+        for drafter, rules in samples.passes.items():
+            for rule in rules:
+                place = cliff([share for share, _, _ in kept_per_position(samples, drafter, rule, workload)])
+                if place is not None:
+                    where = f"{drafter}, {rule}, {workload}: nothing is kept from position {place} on"
+                    yield f"{where}; acceptance decays, it does not end: look for a fault in the drafter"
 
 
 def _cells(cells: Sequence[Cell]) -> Table:

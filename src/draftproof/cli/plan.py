@@ -5,12 +5,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from draftproof.cli.measure import DraftersOption, TargetOption, TemperatureOption, TopKOption, TopPOption
-from draftproof.cli.numbers import number, whole
+from draftproof.cli import options
 from draftproof.cli.pairs import Choice, fingerprints, folder, settings_of
 from draftproof.cli.setup import Options
 from draftproof.economics.flags import Command, commands
@@ -27,6 +25,9 @@ from draftproof.rules.catalogue import CHAIN_RULES
 __all__ = ["plan"]
 
 DEFAULT = Options()
+SETTINGS = ("target", "temperature", "top_k", "top_p")
+BY_HAND, MEASURED = ("target_pass_curve", "overhead", "batch_size"), ("measurement", "drafter", *SETTINGS)
+"""Options that only one way of planning takes."""
 PLACEHOLDER = "DRAFT"
 """Stands for the draft model where none was named."""
 
@@ -44,46 +45,32 @@ class Planned:
 
 
 def plan(
-    acceptance: Annotated[
-        list[float] | None,
-        typer.Option(parser=number, metavar="A", help="By hand: chance that a drafted token is kept."),
-    ] = None,
-    cost_ratio: Annotated[
-        list[float] | None, typer.Option(parser=number, metavar="C", help="By hand: a draft step in plain tokens.")
-    ] = None,
-    rule: Annotated[
-        str | None, typer.Option(metavar="NAME", help=f"Only this rule, of {', '.join(CHAIN_RULES)}.")
-    ] = None,
-    target_pass_curve: Annotated[
-        str | None, typer.Option(metavar="1,T2,..", help="By hand: cost of passes over n = 1, 2, .. rows; else flat.")
-    ] = None,
-    overhead: Annotated[
-        float, typer.Option(parser=number, metavar="O", help="By hand: of each pass, in plain tokens.")
-    ] = 0.0,
-    batch_size: Annotated[int, typer.Option(parser=whole, metavar="B", help="By hand: texts decoded together.")] = 1,
-    measurement: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="From this measurement instead of the one kept here.")
-    ] = None,
-    target: TargetOption = DEFAULT.target,
-    drafter: DraftersOption = None,
-    temperature: TemperatureOption = DEFAULT.temperature,
-    top_k: TopKOption = DEFAULT.top_k,
-    top_p: TopPOption = DEFAULT.top_p,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it to a .png or .svg (extra plot).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    context: typer.Context,
+    acceptance: options.Acceptances = None,
+    cost_ratio: options.CostRatios = None,
+    rule: options.OneRule = None,
+    target_pass_curve: options.Curve = None,
+    overhead: options.Overhead = 0.0,
+    batch_size: options.BatchSize = 1,
+    measurement: options.MeasurementFile = None,
+    target: options.Target = DEFAULT.target,
+    drafter: options.Drafters = None,
+    temperature: options.Temperature = DEFAULT.temperature,
+    top_k: options.TopK = DEFAULT.top_k,
+    top_p: options.TopP = DEFAULT.top_p,
+    plot: options.Plot = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Plan speculation from a measurement of this machine, or from acceptance and costs given by hand."""
     if rule is not None and rule not in CHAIN_RULES:
         raise UsageError(f"got {rule!r}; allowed are {', '.join(CHAIN_RULES)}", "rule")
     if plot is not None:
         check_path(plot)
-    costs = target_pass_curve, overhead, batch_size
+    _refuse_what_would_be_ignored(context)
     if acceptance or cost_ratio:
-        if measurement is not None:
-            raise UsageError("plans from a measurement; leave out --acceptance and --cost-ratio", "measurement")
+        costs = target_pass_curve, overhead, batch_size
         planned = _by_hand(acceptance or [], cost_ratio or [], costs, rule or "token")
     else:
-        _refuse_alone(costs)
         choice = Choice(target, tuple(dict.fromkeys(drafter or [])), temperature, top_k, top_p)
         planned = _measured(choice, measurement, rule)
     if plot is not None:
@@ -93,7 +80,22 @@ def plan(
     else:
         from draftproof.cli.planned import show
 
-        show(planned.plans, planned.picture, planned.commands, planned.work, planned.stale)
+        show(planned.plans, planned.picture, planned.commands, planned.work, planned.measurement, planned.stale)
+
+
+def _refuse_what_would_be_ignored(context: typer.Context) -> None:
+    """Refuse options that belong to another way of planning than the one that was chosen."""
+
+    def typed(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    by_hand = typed("acceptance") or typed("cost_ratio")
+    for name in filter(typed, MEASURED if by_hand else BY_HAND):
+        other = "a measurement; leave out" if by_hand else "numbers by hand; give"
+        raise UsageError(f"belongs to a plan from {other} --acceptance and --cost-ratio", name)
+    for name in filter(typed, SETTINGS if typed("measurement") else ()):
+        raise UsageError("is written in the measurement; leave it out", name)
 
 
 def _by_hand(
@@ -118,15 +120,6 @@ def _curve(words: str | None) -> tuple[float, ...]:
         raise UsageError(
             f"got {words!r}; allowed are numbers with commas, as 1,1.02,1.05", "target_pass_curve"
         ) from None
-
-
-def _refuse_alone(costs: tuple[str | None, float, int]) -> None:
-    """Refuse costs by hand without the acceptance that they need."""
-    for value, default, setting in zip(
-        costs, (None, 0.0, 1), ("target_pass_curve", "overhead", "batch_size"), strict=True
-    ):
-        if value != default:
-            raise UsageError("belongs to a plan by hand: give --acceptance and --cost-ratio too", setting)
 
 
 def _measured(choice: Choice, path: Path | None, rule: str | None) -> Planned:

@@ -23,10 +23,17 @@ DECISION_STYLES = {"speculate": "bold green", "do not speculate": "bold red"}
 
 
 def show(
-    plans: Sequence[Plan], picture: Picture, commands: Sequence[Command], work: Work | None, stale: Sequence[str]
+    plans: Sequence[Plan],
+    picture: Picture,
+    commands: Sequence[Command],
+    work: Work | None = None,
+    measurement: str | None = None,
+    stale: Sequence[str] = (),
 ) -> None:
     """Print plans, and what they rest on."""
     console = Console(highlight=False)
+    if measurement is not None:
+        console.print(Text(f"from {measurement}", "dim"), soft_wrap=True)
     for reason in stale:
         console.print(Text("stale: ", "bold yellow"), f"{reason}; `draftproof measure` measures anew", sep="")
     for plan in plans:
@@ -38,7 +45,8 @@ def show(
         console.print()
         print_whole(console, _candidates(plan))
     speed = [bars(chart, line=1.0) for chart in picture.speed]
-    others = [bars(chart) for chart in (*picture.kept, picture.curve)]
+    curve = [picture.curve] * any(point.value != 1 for point in picture.curve.points)
+    others = [bars(chart) for chart in (*picture.kept, *curve)]
     console.print()
     console.print(Columns([*speed, *others, frontier_map(picture)], padding=(1, 2)))
     console.print()

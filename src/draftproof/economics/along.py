@@ -117,11 +117,14 @@ def _stopping(kept: Array, drafted: Array, longest: int) -> Array:
 
 
 def _variance(stops: list[Array], zeros: Array, longest: int) -> Array:
-    """Return (N,) the variance of the number of passes, from its first two moments backwards along the text."""
+    """Return (N,) the variance of the number of passes, from its first two moments backwards along the text.
+
+    The difference of moments can round to just below 0 where nothing varies, as with a perfect draft; it is 0 then.
+    """
     first, second = zeros.copy(), zeros.copy()
     for s in reversed(range(len(stops))):
         after = slice(s + 1, s + longest + 2)
         stop = stops[s][:, : first[:, after].shape[1]]
         first[:, s] = 1 + (stop * first[:, after]).sum(axis=1)
         second[:, s] = 1 + (stop * (2 * first[:, after] + second[:, after])).sum(axis=1)
-    return second[:, 0] - first[:, 0] ** 2
+    return np.maximum(second[:, 0] - first[:, 0] ** 2, zeros[:, 0])

@@ -54,18 +54,13 @@ def measure(
     prompts = itertools.cycle(_mixed(pair))
     try:
         for i in range(rounds):
-            alone = list[TimedPass]()
-            for setting in order.sample(list(found), len(found)):
-                alone += _plain(pair, next(prompts), order.getrandbits(32))
-                found[setting].append(_passes(pair, setting, prompts, order))
-                advance(f"round {i + 1} of {rounds}")
+            alone = _round(pair, found, prompts, order, lambda i=i: advance(f"round {i + 1} of {rounds}"))
             between(i)
             plain.append(alone)
     except KeyboardInterrupt:
         if len(plain) < FEWEST_ROUNDS:
             raise
-    whole = len(plain)
-    passes = {d: {rule: in_rounds(found[d, rule][:whole], LONGEST) for rule in pair.rules} for d in pair.drafters}
+    passes = {d: {rule: in_rounds(found[d, rule][: len(plain)], LONGEST) for rule in pair.rules} for d in pair.drafters}
     rows = in_rounds(plain, 0)
     return Samples(pair.tokens, Rounds(rows.seconds[:, 0, 0], rows.contexts[:, 0], rows.slope), passes, texts)
 
@@ -79,6 +74,22 @@ def _mixed(pair: Pair) -> list[Tokens]:
     """Return all prompts, the workloads in turn."""
     turns = itertools.zip_longest(*pair.prompts.values())
     return [prompt for turn in turns for prompt in turn if prompt is not None]
+
+
+def _round(
+    pair: Pair,
+    found: dict[tuple[str, str], list[list[TimedPass]]],
+    prompts: Iterator[Tokens],
+    order: random.Random,
+    done: Callable[[], None],
+) -> list[TimedPass]:
+    """Add the passes of a round to each setting in `found`; return those of plain decoding in between."""
+    alone = list[TimedPass]()
+    for setting in order.sample(list(found), len(found)):
+        alone += _plain(pair, next(prompts), order.getrandbits(32))
+        found[setting].append(_passes(pair, setting, prompts, order))
+        done()
+    return alone
 
 
 def _plain(pair: Pair, prompt: Tokens, seed: int) -> list[TimedPass]:
@@ -111,9 +122,8 @@ def _medians(passes: Sequence[TimedPass], longest: int) -> tuple[Floats, Floats]
     seconds = np.array([np.median([done.seconds for done in by_length[length]], axis=0) for length in seen])
     contexts = [float(np.mean([done.context for done in by_length[length]])) for length in seen]
     lengths = range(longest + 1)
-    return np.stack([np.interp(lengths, seen, stage) for stage in seconds.T], axis=1), np.interp(
-        lengths, seen, contexts
-    )
+    filled = np.stack([np.interp(lengths, seen, stage) for stage in seconds.T], axis=1)
+    return filled, np.interp(lengths, seen, contexts)
 
 
 def _slope(passes: Sequence[TimedPass]) -> tuple[float, float]:

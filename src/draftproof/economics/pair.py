@@ -20,8 +20,9 @@ __all__ = ["FEWEST_ROUNDS", "LONGEST", "Pair"]
 
 LONGEST = 16
 """The longest block that is measured: passes of 1 to 17 rows."""
-FEWEST_ROUNDS, FEWEST_PROMPTS = 4, 4
-"""Fewer leave no spread to tell an interval from."""
+FEWEST_ROUNDS = 4
+FEWEST_PROMPTS = 4
+"""Fewer rounds or prompts leave no spread to tell an interval from."""
 FEWEST_TOKENS = 64
 """In shorter texts too few passes are left that do not read the prompt, where 17 tokens are emitted in one."""
 

@@ -24,8 +24,10 @@ from draftproof.records import Candidate, Plan
 
 __all__ = ["ALL", "BY_HAND", "plan_by_hand", "plans_measured"]
 
-ALL, BY_HAND = "all", "by hand"
-"""Workloads that are none: all together, for who must choose one setting for everything; numbers given by hand."""
+ALL = "all"
+"""Names all workloads together, for who must choose one setting for everything."""
+BY_HAND = "by hand"
+"""Names the workload of which only numbers are known."""
 
 
 def plan_by_hand(drafts: Sequence[tuple[float, Costs]], rule: str) -> Plan:
@@ -41,13 +43,10 @@ def plan_by_hand(drafts: Sequence[tuple[float, Costs]], rule: str) -> Plan:
     best, (_, costs) = found[0]
     plan = _decided(BY_HAND, [candidate for candidate, _ in found])
     notes = [plan.reason]
-    if plan.decision == "speculate":
-        if rule == "block":
-            notes.append(
-                "at least: how much more the block rule keeps than the token rule, the acceptance does not say"
-            )
-        if best.num_speculative_tokens == costs.longest:
-            notes.append(f"{costs.longest} is the longest considered, a longer one may be faster")
+    if rule == "block":
+        notes.append("at least: how much more the block rule keeps than the token rule, an acceptance does not tell")
+    if plan.decision == "speculate" and best.num_speculative_tokens == costs.longest:
+        notes.append(f"{costs.longest} is the longest considered, a longer one may be faster")
     return replace(plan, reason="; ".join(notes))
 
 
@@ -57,13 +56,15 @@ def plans_measured(samples: Samples, rule: str | None = None, drafters: Sequence
     Args:
         samples: what was measured.
         rule: only this one.
-        drafters: only these, all of them measured; all if none is named.
+        drafters: only these; all if none is named.
 
     Raises:
-        UsageError: if that rule was not measured.
+        UsageError: if that rule or one of the drafters was not measured.
     """
     chosen = {name: rules for name, rules in samples.passes.items() if not drafters or name in drafters}
     measured = {name: [one for one in rules if rule in {None, one}] for name, rules in chosen.items()}
+    if missing := [name for name in drafters if name not in samples.passes]:
+        raise UsageError(f"got {missing[0]!r}; measured were {', '.join(samples.passes)}", "drafter")
     if not any(measured.values()):
         every = dict.fromkeys(one for rules in samples.passes.values() for one in rules)
         raise UsageError(f"got {rule!r}; measured were {', '.join(every)}", "rule")

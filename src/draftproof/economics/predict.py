@@ -120,7 +120,7 @@ def best_length(survival: Survival, costs: Costs, shortest: int = 0) -> tuple[in
 
 def break_even_acceptance(length: int, costs: Costs) -> float | None:
     """Return the i.i.d. acceptance from which K tokens pay; None if they do not even if all are accepted."""
-    if speedup(iid_survival(1.0, length), costs) < 1:
+    if speedup(iid_survival(1.0, length), costs) <= 1:
         return None
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):

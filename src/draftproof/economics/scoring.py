@@ -18,6 +18,10 @@ from draftproof.types import Probs, Tokens
 
 __all__ = ["score_texts"]
 
+FLOOR = 1e-12
+"""The least weight of a token that was drawn. A text is scored in one piece, which may round otherwise than when it was
+drawn, and so leave a token at the edge of a filter with none."""
+
 
 def score_texts(pair: Pair, prompts: Sequence[Tokens], seed: int, advance: Callable[[str], None]) -> Text:
     """Return what the models say along one text of the target after each prompt; `advance` is told of each."""
@@ -54,10 +58,11 @@ def _said(drafter: Drafter, laws: Probs, prefixes: list[list[int]], text: list[i
     along: list[tuple[float, float, float, bool]] = []
     for p, prefix, token in zip(laws, prefixes, text, strict=True):
         q = drafter.law(prefix)
+        drawn = max(float(p[token]), FLOOR)
         if q is None:
-            along.append((float(p[token]), 0.0, 0.0, False))
+            along.append((drawn, 0.0, 0.0, False))
         else:
-            along.append((float(p[token]), float(q[token]), float(same_winner(p, q, token)), True))
+            along.append((drawn, float(q[token]), float(same_winner(p, q, token)), True))
     target, draft, coupled, proposed = (np.array([values]) for values in zip(*along, strict=True))
     return Along(target, draft, coupled, proposed), first
 

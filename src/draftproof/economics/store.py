@@ -6,6 +6,7 @@ still found, and said to be stale.
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ __all__ = ["cells_of", "find", "read", "record", "samples_of", "save", "stale"]
 QUESTION = "What does speculation cost here, and how much does a draft get right?"
 IDENTIFIES = ("target", "temperature", "top_k", "top_p")
 """The parts of a subject by which a measurement is found; besides, it must have the drafters that are asked for."""
+NEEDED = (*IDENTIFIES, "drafters", "fingerprints", "sizes")
+"""What a subject must have for a plan."""
 
 
 def record(samples: Samples, subject: dict[str, Any], cells: Sequence[Cell] = ()) -> Measurement:
@@ -69,7 +72,10 @@ def find(folder: Path, subject: dict[str, Any], drafters: Sequence[str] = ()) ->
     They may be of another machine, or of other weights: `stale` tells.
     """
     paths = sorted(folder.glob(f"{_key(subject)}-*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    every = [(path, read(path)) for path in paths]
+    every: list[tuple[Path, Measurement]] = []
+    for path in paths:
+        with suppress(UsageError):  # of another version, or damaged: as good as none
+            every.append((path, read(path)))
     return [(path, found) for path, found in every if set(drafters) <= set(found.subject["drafters"])]
 
 
@@ -81,7 +87,7 @@ def read(path: Path) -> Measurement:
     """
     try:
         found = Measurement(**json.loads(path.read_text(encoding="utf-8")))
-        _ = samples_of(found), cells_of(found)
+        _ = samples_of(found), cells_of(found), [found.subject[part] for part in NEEDED]
     except OSError as error:
         raise UsageError(f"got {str(path)!r}: {error.strerror}", "measurement") from None
     except (ValueError, TypeError, KeyError, AttributeError):

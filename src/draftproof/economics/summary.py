@@ -3,7 +3,7 @@
 Noise is the distance between the quartiles of the rounds, relative to their median.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from draftproof.economics.pair import LONGEST
 from draftproof.economics.rehearsal import STAGES
 from draftproof.economics.samples import Floats, Samples
 
-__all__ = ["Position", "kept_per_position", "noise", "stage_seconds", "summary", "target_curve"]
+__all__ = ["Position", "cliff", "kept_per_position", "noise", "stage_seconds", "summary", "target_curve"]
 
 Position = tuple[float, float, float]
 """A share, and the ends of its 90 % interval."""
@@ -57,6 +57,15 @@ def kept_per_position(samples: Samples, drafter: str, rule: str, workload: str) 
     ends = np.quantile((drawn @ kept) / (drawn @ total), [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2], axis=0)
     shares = kept.sum(axis=0) / total.sum()
     return [(float(share), float(low), float(high)) for share, low, high in zip(shares, *ends, strict=True)]
+
+
+def cliff(shares: Sequence[float]) -> int | None:
+    """Return the first position at which nothing is kept although the one before it was kept in a twentieth or more.
+
+    Acceptance decays; it does not end. What does is a drafter that lost its place, as one that reads a sliding window
+    in full, or whose cache ends.
+    """
+    return next((k for k in range(2, len(shares) + 1) if shares[k - 1] == 0 and shares[k - 2] >= 0.05), None)
 
 
 def summary(samples: Samples) -> dict[str, float]:
