@@ -125,6 +125,20 @@ def test_what_gives_no_interval_is_refused(pair, changes, rounds, words):
         measure(the_pair(pair, **changes), rounds, 0)
 
 
+@pytest.mark.parametrize(("last", "kept"), [(4, 4), (0, None)])
+def test_an_interrupted_measurement_keeps_its_whole_rounds_if_they_are_enough(pair, last, kept):
+    def interrupt(number):
+        if number == last:
+            raise KeyboardInterrupt
+
+    if kept is None:
+        with pytest.raises(KeyboardInterrupt):
+            measure(the_pair(pair), 6, 1, between=interrupt)
+    else:
+        found = measure(the_pair(pair), 6, 1, between=interrupt)
+        assert len(found.plain.seconds) == len(found.passes["tiny:draft"]["block"].seconds) == kept
+
+
 class Hidden:
     """A pipeline under which the token that was drawn has no weight when the whole text is scored."""
 
