@@ -15,7 +15,9 @@ def text(acceptances, tokens, first=1e-3, draft_first=0.0, drafters=("draft",)):
     draft = target * np.array(acceptances)[:, None]
     along = Along(target, draft, draft, np.ones((count, tokens), dtype=bool))
     reads = {name: np.full(count, draft_first) for name in drafters}
-    return Text(np.full(count, 5.0), dict.fromkeys(drafters, along), np.full(count, first), reads)
+    return Text(
+        np.full(count, 5.0), dict.fromkeys(drafters, along), np.full(count, first), np.full(count, first), reads
+    )
 
 
 def rounds(seconds, slope=(0.0, 0.0), context=5.0):

@@ -131,3 +131,11 @@ def test_half_the_interval_would_not_hold():
 
 def test_every_measured_length_has_a_forecast():
     assert forecast(samples(), length=LONGEST).speedup < forecast(samples(), length=4).speedup
+
+
+def test_steady_rows_read_a_prompt_at_their_own_speed():
+    some = samples(rules=("token", "coupled"))
+    text = some.texts["prose"]
+    some.texts["prose"] = replace(text, steady_first=np.full(4, 0.03))
+    assert forecast(some, "token").speedup == pytest.approx(forecast(samples()).speedup)
+    assert forecast(some, "coupled").speedup < 0.7 * forecast(samples()).speedup

@@ -23,6 +23,9 @@ __all__ = ["COVERAGE", "Forecast", "Forecaster", "Setting"]
 
 COVERAGE = 0.9
 """Of every interval."""
+METHOD_ERROR = 0.015
+"""Standard deviation of what a rehearsed pass costs beside one in generation: medians for means, a stopwatch, caches
+that are not quite settled. Differences of up to 3 % were seen where both ran in turn."""
 RESAMPLED = 2000
 """Resamples for an interval: its ends then lie within a twentieth of its width."""
 
@@ -112,10 +115,12 @@ class _Run:
         self.costs: Floats = seconds.mean(axis=0)
         self.single: Floats = seconds.reshape(-1, setting.length + 1)
         passes_measured = samples.passes[setting.drafter][setting.rule]
-        step = passes_measured.seconds[:, 1, STAGES.index("draft")].mean()
+        step, row = (passes_measured.seconds[:, k, STAGES.index(of)].mean() for k, of in ((1, "draft"), (0, "target")))
         first = np.concatenate([text.first for text in texts])
         reading = np.concatenate([text.draft_first[setting.drafter] for text in texts]) - step
-        self.prefill: Floats = np.maximum(first - self.plain.mean(), 0) + np.maximum(reading, 0)
+        steady = np.concatenate([text.steady_first for text in texts]) - row
+        target = steady if setting.rule == "coupled" else first - self.plain.mean()
+        self.prefill: Floats = np.maximum(target, 0) + np.maximum(reading, 0)
         self.prefill += (contexts - usual) * (self.counts @ growth(passes_measured)[: setting.length + 1])
         self.first: Floats = first + (contexts - usual) * (samples.tokens - 1) * samples.plain.slope[0]
 
@@ -150,6 +155,7 @@ class _Run:
         noise = random.standard_normal((RESAMPLED, len(self.counts))) * self.variance**0.5 / self.counts.sum(axis=1)
         plain = np.tile(self.plain, len(self.single) // len(self.plain))
         again = self.speedup(_drawn(random, len(self.counts)), single @ plain, single @ self.single, noise)
+        again *= np.exp(METHOD_ERROR * random.standard_normal(RESAMPLED))
         low, high = np.quantile(again / measured, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
         return self.expected * float(low), self.expected * float(high)
 

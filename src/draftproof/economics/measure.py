@@ -20,7 +20,7 @@ __all__ = ["in_rounds", "measure", "steps"]
 
 REPEATED, SETTLING = 24, 12
 """Passes of one length in a row, and the first of them, which do not count: they find in the cache what another length
-left there. After much longer passes one over four rows was seen to cost 7.0 ms at first, 5.6 after eight passes, and 5.3
+left there. After other lengths a pass over four rows was seen to cost 7.0 ms at first, 5.6 after eight of them, and 5.3
 from the twelfth on."""
 FEWEST_CONTEXTS = 4.0
 """Tokens of standard deviation that contexts need for a slope."""

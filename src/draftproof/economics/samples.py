@@ -47,19 +47,22 @@ class Text:
         prompts: (N,) tokens of the prompts.
         along: for each drafter what target and draft say along the texts.
         first: (N,) seconds until the first token of plain decoding, the reading of the prompt included.
+        steady_first: (N,) seconds of the first pass of a target with steady rows, as the coupled rule has it.
         draft_first: for each drafter (N,) seconds of its first step, the reading of the prompt included.
     """
 
     prompts: Floats
     along: dict[str, Along]
     first: Floats
+    steady_first: Floats
     draft_first: dict[str, Floats]
 
     def to_json(self) -> dict[str, Any]:
         """Return the arrays as lists."""
         along = {name: {key: _listed(value) for key, value in vars(said).items()} for name, said in self.along.items()}
         reads = {name: _listed(read) for name, read in self.draft_first.items()}
-        return {"prompts": _listed(self.prompts), "along": along, "first": _listed(self.first), "draft_first": reads}
+        arrays = {name: _listed(getattr(self, name)) for name in ("prompts", "first", "steady_first")}
+        return arrays | {"along": along, "draft_first": reads}
 
     @classmethod
     def from_json(cls, found: dict[str, Any]) -> Self:
@@ -69,7 +72,8 @@ class Text:
             for name, said in found["along"].items()
         }
         reads = {name: np.array(read) for name, read in found["draft_first"].items()}
-        return cls(np.array(found["prompts"]), along, np.array(found["first"]), reads)
+        prompts, first, steady = (np.array(found[name]) for name in ("prompts", "first", "steady_first"))
+        return cls(prompts, along, first, steady, reads)
 
 
 @dataclass(frozen=True)

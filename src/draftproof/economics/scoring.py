@@ -13,6 +13,7 @@ from draftproof.economics.along import Along
 from draftproof.economics.pair import Pair
 from draftproof.economics.rehearsal import plain_seconds
 from draftproof.economics.samples import Text
+from draftproof.models.base import Model
 from draftproof.rules.coupled import same_winner
 from draftproof.types import Probs, Tokens
 
@@ -25,12 +26,13 @@ drawn, and so leave a token at the edge of a filter with none."""
 
 def score_texts(pair: Pair, prompts: Sequence[Tokens], seed: int, advance: Callable[[str], None]) -> Text:
     """Return what the models say along one text of the target after each prompt; `advance` is told of each."""
-    firsts: list[float] = []
+    firsts, steady = list[float](), list[float]()
     reads: dict[str, list[float]] = {drafter: [] for drafter in pair.drafters}
     said: dict[str, list[Along]] = {drafter: [] for drafter in pair.drafters}
     for i, prompt in enumerate(prompts):
         text, seconds = plain_seconds(pair.target, pair.pipeline, prompt, pair.tokens, seed + i)
         firsts.append(seconds[0])
+        steady.append(_first_pass(pair.target.steady(), prompt))
         whole = [*prompt, *text]
         rows = pair.target.fresh().extend(whole[:-1], len(text))
         prefixes = [whole[: len(prompt) + k] for k in range(len(text))]
@@ -45,8 +47,18 @@ def score_texts(pair: Pair, prompts: Sequence[Tokens], seed: int, advance: Calla
         np.array([len(prompt) for prompt in prompts]),
         stacked,
         np.array(firsts),
+        np.array(steady),
         {name: np.array(read) for name, read in reads.items()},
     )
+
+
+def _first_pass(model: Model, prompt: Tokens) -> float:
+    """Return the seconds in which a model reads a prompt, the second time: nothing is then done for the first time."""
+    model.fresh().extend(prompt, 1)
+    again = model.fresh()
+    began = time.perf_counter()
+    again.extend(prompt, 1)
+    return time.perf_counter() - began
 
 
 def _said(drafter: Drafter, laws: Probs, prefixes: list[list[int]], text: list[int]) -> tuple[Along, float]:
