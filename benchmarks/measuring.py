@@ -15,20 +15,12 @@ from threadpoolctl import threadpool_info
 
 from draftproof import Engine, FixedLength, ModelDrafter, NoDrafter, PhiloxNoise, Stop, TokenRule, load
 from draftproof.economics.machine import machine as this_machine
+from draftproof.economics.workloads import WORKLOADS
 from draftproof.records import Measurement
 from draftproof.warpers.pipeline import Pipeline
 
 RESULTS = Path(__file__).parent / "results"
-PROMPTS = (
-    "In the beginning",
-    "And it came to pass",
-    "Blessed are the",
-    "And the king said unto",
-    "Hear the word of the LORD",
-    "Now these are the names of",
-    "The wise man",
-    "And Jesus answered and said",
-)
+PROMPTS = WORKLOADS["continuation"]
 TARGET, TOKENIZER = load("tiny:target", "target")
 DRAFT, _ = load("tiny:draft", "drafter")
 

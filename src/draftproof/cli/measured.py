@@ -13,15 +13,18 @@ from rich.text import Text
 from draftproof.cli.findings import print_whole
 from draftproof.economics.check import LEAST_COVERED, MOST_ERROR, Cell, verdict
 from draftproof.economics.pair import LONGEST
+from draftproof.economics.rehearsal import STAGES
 from draftproof.economics.samples import Samples
 from draftproof.economics.store import cells_of, samples_of
-from draftproof.economics.summary import cliff, kept_per_position, noise, stage_seconds, target_curve
+from draftproof.economics.summary import Position, cliff, kept_per_position, noise, stage_seconds, target_curve
 from draftproof.records import Measurement
 
 __all__ = ["show"]
 
 SHOWN = (1, 2, 3, 4, 6, 8, 12, 16)
 """Draft lengths, or places in a block, that tables have; the record has all."""
+Kept = dict[tuple[str, str, str], list[Position]]
+"""By workload, drafter and rule the share of passes that keep the token at each position."""
 
 
 def show(measurement: Measurement, path: Path | None) -> None:
@@ -31,8 +34,14 @@ def show(measurement: Measurement, path: Path | None) -> None:
     console.print()
     print_whole(console, _stages(samples))
     console.print()
-    print_whole(console, _kept(samples))
-    for warning in _cliffs(samples):
+    kept = {
+        (workload, drafter, rule): kept_per_position(samples, drafter, rule, workload)
+        for workload in samples.texts
+        for drafter, rules in samples.passes.items()
+        for rule in rules
+    }
+    print_whole(console, _kept(kept))
+    for warning in _cliffs(kept):
         console.print(Text("suspicious: ", "bold yellow"), warning, sep="")
     if cells := cells_of(measurement):
         console.print()
@@ -66,32 +75,27 @@ def _stages(samples: Samples) -> Table:
     table = _table("ms of a pass by draft length", "drafter", "rule", "stage", *(f"K={length}" for length in SHOWN))
     for drafter, rules in samples.passes.items():
         for rule in rules:
-            for stage in ("draft", "target", "warp", "rule", "rest"):
+            for stage in STAGES:
                 ms = stage_seconds(samples, stage, drafter, rule).mean(axis=0) * 1e3
                 table.add_row(drafter, rule, stage, *(f"{ms[length]:.2f}" for length in SHOWN))
     return table
 
 
-def _kept(samples: Samples) -> Table:
+def _kept(kept: Kept) -> Table:
     table = _table("share of passes that keep the token at each position, and half the 90 % interval",
                    "workload", "drafter", "rule", *map(str, SHOWN))  # fmt: skip
-    for workload in samples.texts:
-        for drafter, rules in samples.passes.items():
-            for rule in rules:
-                found = kept_per_position(samples, drafter, rule, workload)
-                chosen = [found[k - 1] for k in SHOWN]
-                table.add_row(workload, drafter, rule, *(f"{x:.2f} ±{(high - low) / 2:.2f}" for x, low, high in chosen))
+    for names, found in kept.items():
+        chosen = [found[k - 1] for k in SHOWN]
+        table.add_row(*names, *(f"{x:.2f} ±{(high - low) / 2:.2f}" for x, low, high in chosen))
     return table
 
 
-def _cliffs(samples: Samples) -> Iterator[str]:
-    for workload in samples.texts:
-        for drafter, rules in samples.passes.items():
-            for rule in rules:
-                place = cliff([share for share, _, _ in kept_per_position(samples, drafter, rule, workload)])
-                if place is not None:
-                    where = f"{drafter}, {rule}, {workload}: nothing is kept from position {place} on"
-                    yield f"{where}; acceptance decays, it does not end: look for a fault in the drafter"
+def _cliffs(kept: Kept) -> Iterator[str]:
+    for (workload, drafter, rule), found in kept.items():
+        place = cliff([share for share, _, _ in found])
+        if place is not None:
+            where = f"{drafter}, {rule}, {workload}: nothing is kept from position {place} on"
+            yield f"{where}; acceptance decays, it does not end: look for a fault in the drafter"
 
 
 def _cells(cells: Sequence[Cell]) -> Table:

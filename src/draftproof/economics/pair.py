@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from draftproof.drafters.base import Drafter
-from draftproof.drafters.none import NoDrafter
 from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.errors import UsageError
@@ -50,8 +49,7 @@ class Pair:
     def engine(self, drafter: str, rule: str, length: int) -> Engine:
         """Return the engine that `generate` would run; for the coupled rule with a target whose rows are steady."""
         target = self.target.steady() if rule == "coupled" else self.target
-        drafts = self.drafters[drafter] if length else NoDrafter()
-        return Engine(target, drafts, CHAIN_RULES[rule], self.pipeline, FixedLength(length))
+        return Engine(target, self.drafters[drafter], CHAIN_RULES[rule], self.pipeline, FixedLength(length))
 
     def check(self, rounds: int) -> None:
         """Refuse what gives no interval or does not fit the context.
