@@ -9,16 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from draftproof.drafters.model import ModelDrafter
-from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
-from draftproof.models.table import TableModel
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
 from draftproof.types import Array, Noise
-from draftproof.warpers.pipeline import Pipeline
 from draftproof.witness.base import Decoder, Subject, as_shipped
+from draftproof.witness.flat import PROMPT, by_depth
 from draftproof.witness.forking import exact_law
 
 __all__ = [
@@ -46,7 +43,6 @@ PAIRS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "four tokens": (["1/10", "1/5", "3/10", "2/5"], ["2/5", "3/10", "1/5", "1/10"]),
 }
 """Pairs (p, q) that between them show every fault of a single position that is known."""
-_PROMPT = (0,)
 
 
 def rationals(rows: Sequence[Sequence[str | int | Fraction]]) -> Array:
@@ -60,6 +56,7 @@ def pass_law(
     draft: Array,
     branching: tuple[int, ...] = (),
     assemble: Callable[[Engine], Decoder] = as_shipped,
+    most_paths: int | None = None,
 ) -> TextLaw:
     """Return the exact law of what one pass emits when a row depends on nothing but its depth.
 
@@ -69,27 +66,29 @@ def pass_law(
         draft: (K, V) Fractions.
         branching: for a tree rule, how many tokens are drafted at each depth.
         assemble: see `Subject`.
+        most_paths: see `exact_law`.
     """
-    drafter = ModelDrafter(_by_depth(draft))
-    honest = Engine(_by_depth(target), drafter, rule, Pipeline(), FixedLength(len(draft)), branching)
-    engine, stop = assemble(honest), Stop(len(target))
+    engine, stop = assemble(by_depth(rule, target, draft, branching)), Stop(len(target))
 
     def program(noise: Noise) -> tuple[int, ...]:
-        return next(engine.decode(_PROMPT, stop, noise)).emitted
+        return next(engine.decode(PROMPT, stop, noise)).emitted
 
-    return exact_law(program)
-
-
-def _by_depth(laws: Array) -> TableModel:
-    """Return a model whose law after n tokens is row n - 1 of laws (N, V), and after more the last row."""
-    return TableModel(lambda text: laws[min(len(text), len(laws)) - 1], laws.shape[-1])
+    return exact_law(program, most_paths)
 
 
 def first_token_law(
-    rule: Rule, p: Array, q: Array, branching: tuple[int, ...] = (), assemble: Callable[[Engine], Decoder] = as_shipped
+    rule: Rule,
+    p: Array,
+    q: Array,
+    branching: tuple[int, ...] = (),
+    assemble: Callable[[Engine], Decoder] = as_shipped,
+    most_paths: int | None = None,
 ) -> list[Fraction]:
-    """Return the exact law (V,) of the first token of a pass that drafts one token deep, p and q being (V,)."""
-    law = pass_law(rule, np.stack([p, p]), q[None], branching, assemble)
+    """Return the exact law (V,) of the first token of a pass that drafts one token deep, p and q being (V,).
+
+    Laws of floats are integrated in floats.
+    """
+    law = pass_law(rule, np.stack([p, p]), q[None], branching, assemble, most_paths)
     return [sum((chance for emitted, chance in law.items() if emitted[0] == x), Fraction(0)) for x in range(len(p))]
 
 

@@ -11,10 +11,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from draftproof.errors import DraftproofError
 from draftproof.types import Array, Purpose, Uniform
 from draftproof.witness.simplex import Contestant, Race
 
-__all__ = ["ForkingNoise", "exact_law"]
+__all__ = ["ForkingNoise", "TooManyPathsError", "exact_law"]
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 
@@ -55,11 +56,27 @@ class ForkingNoise:
         return lower
 
 
-def exact_law(program: Callable[[ForkingNoise], Outcome]) -> dict[Outcome, Fraction]:
-    """Return the exact probability of every outcome of `program`, over all values of its uniforms."""
+class TooManyPathsError(DraftproofError):
+    """The program has more paths than were allowed."""
+
+
+def exact_law(program: Callable[[ForkingNoise], Outcome], most_paths: int | None = None) -> dict[Outcome, Fraction]:
+    """Return the exact probability of every outcome of `program`, over all values of its uniforms.
+
+    Args:
+        program: is run once for each path of splits.
+        most_paths: where to give up; never if not given.
+
+    Raises:
+        TooManyPathsError: if it gave up.
+    """
+    paths = 0
     law: defaultdict[Outcome, Fraction] = defaultdict(Fraction)
     decisions: list[bool] = []
     while True:
+        paths += 1
+        if most_paths is not None and paths > most_paths:
+            raise TooManyPathsError(f"more than {most_paths} paths of random numbers")
         noise = ForkingNoise(decisions)
         law[program(noise)] += noise.probability
         while decisions and not decisions[-1]:

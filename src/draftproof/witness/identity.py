@@ -17,11 +17,12 @@ from draftproof.types import Array, Probs, Purpose, Tree
 from draftproof.witness.base import Subject
 from draftproof.witness.tables import rule_of
 
-__all__ = ["TOLERANCE", "Certificate", "Identity", "check_pair", "check_seeded_pairs", "seeded_pairs"]
+__all__ = ["PAIRS", "TOLERANCE", "Certificate", "Identity", "check_pair", "check_seeded_pairs", "seeded_pairs"]
 
 TOLERANCE = 1e-12
 """The figure of the source. Rounding stays below V * 2**-53 (1e-13 for V = 1,000); any tamper of use is far above."""
-PAIRS, PAIR_VOCABULARY = 8, 6
+PAIRS = 8
+PAIR_VOCABULARY = 6
 
 
 def deviation(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree) -> float:

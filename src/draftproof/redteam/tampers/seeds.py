@@ -38,7 +38,7 @@ class _Coarse:
     def __lt__(self, bound: Any) -> bool:
         if self.scale == 0:
             return bound > 0
-        return self.uniform < Fraction(-(-LEVELS * bound // self.scale), LEVELS)
+        return self.uniform < Fraction(int(-(-LEVELS * bound // self.scale)), LEVELS)
 
 
 def _coarse(uniforms: Uniform) -> Uniform:
