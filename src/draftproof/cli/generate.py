@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from draftproof.cli.numbers import number, whole
-from draftproof.cli.setup import Options, Run, prepare
 from draftproof.engine import plain
 from draftproof.engine.loop import Pass
+from draftproof.engine.setup import Options, Run, prepare
 from draftproof.engine.trace import follow
 from draftproof.models.catalogue import SPECS
 from draftproof.records import Trace

@@ -9,13 +9,13 @@ from draftproof.cli import options
 from draftproof.cli.findings import bar
 from draftproof.cli.generate import INTERRUPTED
 from draftproof.cli.pairs import Choice, folder, pair_of, prompts_digest, prompts_of, sizes, subject_of
-from draftproof.cli.setup import Options
 from draftproof.economics.check import Generation, verdict
 from draftproof.economics.machine import machine
 from draftproof.economics.measure import measure as measure_pair
 from draftproof.economics.measure import steps
 from draftproof.economics.pair import Pair
 from draftproof.economics.store import cells_of, find, record, save
+from draftproof.engine.setup import Options
 from draftproof.errors import UsageError
 from draftproof.records import Measurement
 from draftproof.rules.catalogue import CHAIN_RULES

@@ -10,7 +10,6 @@ import typer
 
 from draftproof.cli import options
 from draftproof.cli.pairs import Choice, fingerprints, folder, settings_of
-from draftproof.cli.setup import Options
 from draftproof.economics.flags import Command, commands
 from draftproof.economics.picture import Picture, picture_by_hand, picture_measured
 from draftproof.economics.plan import plan_by_hand, plans_measured
@@ -18,6 +17,7 @@ from draftproof.economics.plots import check_path, draw
 from draftproof.economics.predict import Costs
 from draftproof.economics.store import cells_of, find, read, samples_of, stale
 from draftproof.economics.work import Work, work_of
+from draftproof.engine.setup import Options
 from draftproof.errors import UsageError
 from draftproof.records import Measurement, Plan
 from draftproof.rules.catalogue import CHAIN_RULES

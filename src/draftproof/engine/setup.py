@@ -1,4 +1,4 @@
-"""From the options of `generate` to the parts of a run: engine, tokenizer, prompt, stops, noise.
+"""From the options of a generation to the parts of a run: engine, tokenizer, prompt, stops, noise.
 
 In: words and numbers as typed. Out: a `Run`. Every option is honoured here or refused by name.
 """
@@ -24,7 +24,7 @@ __all__ = ["Options", "Run", "load_drafter", "prepare"]
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may ask of `generate`; the names are those of the command line."""
+    """What a user may ask of a generation; the names are those of the command line."""
 
     prompt: str = ""
     target: str = "tiny:target"
@@ -49,6 +49,7 @@ class Run:
     prompt: list[int]
     stop: Stop
     noise: PhiloxNoise
+    options: Options
 
 
 def prepare(options: Options) -> Run:
@@ -75,6 +76,7 @@ def prepare(options: Options) -> Run:
         prompt,
         replace(stop, context_limit=model.context_limit, tokens=tokenizer.eos),
         noise,
+        options,
     )
 
 
