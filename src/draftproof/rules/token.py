@@ -6,6 +6,7 @@ Source: `leviathan2023` section 2.3 and appendix A.1, `chen2023`. Exactness is c
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
@@ -13,7 +14,7 @@ from draftproof.rules.base import Place, Verdict, drawn, entries_at, normalised,
 from draftproof.rules.contract import check_chain
 from draftproof.types import Array, Draws, Probs, Purpose
 
-__all__ = ["TokenRule", "acceptance_probabilities", "expected_acceptance", "residual_law"]
+__all__ = ["Terms", "TokenRule", "acceptance_probabilities", "expected_acceptance", "kept_mass", "residual_law"]
 
 
 def acceptance_probabilities(p: Probs, q: Probs) -> Array:
@@ -25,15 +26,35 @@ def acceptance_probabilities(p: Probs, q: Probs) -> Array:
     return xp.where(p > 0, xp.where(shrinks, ratio, one), zero)
 
 
+def kept_mass(p: Probs, q: Probs) -> Array:
+    """Return (..., V) min(p, q): with what probability each token is drafted and kept."""
+    return array_namespace(p, q).where(p < q, p, q)
+
+
 def expected_acceptance(p: Probs, q: Probs) -> Array:
     """Return (...) sum min(p, q) = 1 - TV(p, q): the probability that one drafted token is kept."""
-    xp = array_namespace(p, q)
-    return xp.sum(xp.where(p < q, p, q), axis=-1)
+    return array_namespace(p, q).sum(kept_mass(p, q), axis=-1)
 
 
 def residual_law(p: Probs, q: Probs) -> Probs:
     """Return (..., V) norm(max(0, p - q)), the law of the token that follows a rejection; p where p equals q."""
     return normalised(surplus(p, q))
+
+
+class Terms(NamedTuple):
+    """What the identity P_emit = min(p, q) + (1 - sum min(p, q)) * norm(residual) is made of."""
+
+    kept: Array
+    """(..., V) min(p, q)."""
+    rejected: Array
+    """(..., 1) 1 - sum min(p, q): the mass of rejections."""
+    residual: Probs
+    """(..., V) the law of the token that follows a rejection."""
+
+    @property
+    def emitted(self) -> Probs:
+        """(..., V) P_emit."""
+        return self.kept + self.rejected * self.residual
 
 
 @dataclass(frozen=True)
@@ -71,10 +92,13 @@ class TokenRule:
 
     def emitted_law(self, p: Probs, q: Probs) -> Probs:
         """Return (..., V) P_emit = min(p, q) + (1 - sum min(p, q)) * norm(residual(p, q))."""
-        xp = array_namespace(p, q)
-        kept = xp.where(p < q, p, q)
-        rejected = 1 - xp.sum(kept, axis=-1, keepdims=True)
-        return kept + rejected * normalised(self.residual(p, q))
+        return self.terms(p, q).emitted
+
+    def terms(self, p: Probs, q: Probs) -> Terms:
+        """Return what P_emit is made of."""
+        kept = kept_mass(p, q)
+        rejected = 1 - array_namespace(kept).sum(kept, axis=-1, keepdims=True)
+        return Terms(kept, rejected, normalised(self.residual(p, q)))
 
     def identity(self, target: Probs, draft: Probs, drafted: Array) -> tuple[Probs, Probs]:
         """See `Rule.identity`: P_emit at all K + 1 rows; past the last token q is zero and P_emit the row itself."""
