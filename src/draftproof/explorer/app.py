@@ -12,16 +12,16 @@ from draftproof.explorer.bench import Bench
 from draftproof.explorer.frame import TEAMS, Team, Window, open_window
 from draftproof.explorer.header import header
 from draftproof.explorer.state import state_of
-from draftproof.explorer.windows import identity, laws, output
+from draftproof.explorer.windows import identity, laws, output, redteam, witness
 from draftproof.records import Trace
 
 __all__ = ["page"]
 
 STYLE = Path(__file__).with_name("style.css")
 COLUMNS: dict[Team, Sequence[Window]] = {
-    "blue": (identity.WINDOW,),
+    "blue": (identity.WINDOW, witness.WINDOW),
     "engine": (laws.WINDOW, output.WINDOW),
-    "red": (),
+    "red": (redteam.WINDOW,),
 }
 """Maps a team to its windows, from top to bottom."""
 BELOW: Sequence[Window] = ()

@@ -91,13 +91,17 @@ class Bench:
         async def wait() -> None:
             try:
                 found = await (run.cpu_bound if process else run.io_bound)(compute, *arguments)
-            except DraftproofError as error:
-                found = error
-            if self.client.id in Client.instances:
-                with self.client:
-                    then(found)
+            except Exception as error:  # noqa: BLE001  a page that waits for ever is worse than any message
+                self._tell(lambda: self.refuse(str(error)))
+            else:
+                self._tell(lambda: then(found))
 
         background_tasks.create(wait(), name=getattr(compute, "__name__", "work"))
+
+    def _tell(self, show: Callable[[], None]) -> None:
+        if self.client.id in Client.instances:
+            with self.client:
+                show()
 
     @property
     def link(self) -> str:

@@ -14,6 +14,7 @@ from draftproof.errors import UsageError
 from draftproof.explorer.laws import Weights, checked, preset, typed
 from draftproof.noise import PhiloxNoise
 from draftproof.redteam.campaign import tamper_named
+from draftproof.redteam.tampers.catalogue import TAMPERS
 from draftproof.rules.catalogue import CHAIN_RULES, rule_named
 from draftproof.warpers.pipeline import sampling
 
@@ -51,6 +52,8 @@ class State:
     """How many passes are counted."""
     tamper: str = ""
     """Empty: the engine is as shipped."""
+    family: str = "residual"
+    """Of the tampers that are listed."""
     lineage: int = 1
     draft_cost: float = 0.1
     row_cost: float = 0.05
@@ -89,6 +92,8 @@ def changed(state: State, **changes: Any) -> State:
         raise UsageError(f"got {new.rule!r}; allowed are {', '.join(CHAIN_RULES)}", "rule")
     if new.tamper:
         tamper_named(new.tamper)
+    if new.family not in _FAMILIES:
+        raise UsageError(f"got {new.family!r}; allowed are {', '.join(sorted(_FAMILIES))}", "family")
     rule_named(new.generation_rule)
     sampling(new.temperature)
     for seed in (new.seed, new.law_seed, new.generation_seed):
@@ -103,6 +108,7 @@ def changed(state: State, **changes: Any) -> State:
     return new
 
 
+_FAMILIES = {tamper.family for tamper in TAMPERS.values()}
 _THEMES = ("auto", "light", "dark")
 _RANGES: dict[str, tuple[float, float]] = {
     "num_speculative_tokens": (1, LONGEST_BLOCK),

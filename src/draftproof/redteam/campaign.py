@@ -19,7 +19,7 @@ from draftproof.witness.base import Witness, guarded
 from draftproof.witness.battery import battery
 from draftproof.witness.embedded import embedded_run
 
-__all__ = ["campaign", "judge", "tamper_named"]
+__all__ = ["campaign", "judge", "judge_named", "tamper_named"]
 
 
 def tamper_named(name: str) -> Tamper:
@@ -61,7 +61,7 @@ def campaign(names: Sequence[str], workers: int | None = None) -> Iterator[Score
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context) as pool:
         slowest_first = sorted(names, key=lambda name: not tamper_named(name).harmless)  # nothing stops at a control
-        jobs = [pool.submit(_judge_named, name) for name in slowest_first]
+        jobs = [pool.submit(judge_named, name) for name in slowest_first]
         try:
             for job in as_completed(jobs):
                 yield job.result()
@@ -69,7 +69,8 @@ def campaign(names: Sequence[str], workers: int | None = None) -> Iterator[Score
             pool.shutdown(cancel_futures=True)
 
 
-def _judge_named(name: str) -> Score:
+def judge_named(name: str) -> Score:
+    """Return what all witnesses say about the tamper with that name; for a process of its own."""
     return judge(tamper_named(name), _witnesses())
 
 

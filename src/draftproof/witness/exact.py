@@ -21,6 +21,7 @@ from draftproof.witness.forking import exact_law
 __all__ = [
     "PAIRS",
     "Exact",
+    "check",
     "check_rule",
     "expected_tokens",
     "first_token_law",
@@ -114,14 +115,22 @@ class Exact:
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
         for name, pair in self.pairs.items():
-            p, q = rationals(pair)
-            law = first_token_law(subject.rule, p, q, subject.branching, subject.assemble)
-            yield _finding(f"{subject.name}, {name}", law, p)
+            yield check(subject, *rationals(pair), name)[1]
 
 
 def check_rule(rule: Rule, p: Array, q: Array, subject: str) -> Finding:
     """Return the finding on one pair of rational laws (V,)."""
     return _finding(subject, first_token_law(rule, p, q), p)
+
+
+def check(subject: Subject, p: Array, q: Array, about: str, most_paths: int | None = None) -> tuple[list[Fraction], Finding]:
+    """Return the law that `subject` emits first for one pair of rational laws (V,), and the finding on it.
+
+    Raises:
+        TooManyPathsError: see `exact_law`.
+    """
+    law = first_token_law(subject.rule, p, q, subject.branching, subject.assemble, most_paths)
+    return law, _finding(f"{subject.name}, {about}", law, p)
 
 
 def _finding(subject: str, emitted: list[Fraction], p: Array) -> Finding:
