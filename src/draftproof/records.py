@@ -5,7 +5,7 @@ In: numbers. Out: the same. No logic beyond sums over their own fields, no array
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 __all__ = ["SCHEMA", "Candidate", "Conclusion", "Finding", "Measurement", "PassRecord", "Plan", "Trace"]
 
@@ -139,6 +139,16 @@ class Trace:
     finish_reason: str
     seconds: float
     schema: int = SCHEMA
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What it takes to run it again (see `engine/rerun.py`); empty if it was not kept."""
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Self:
+        """Return the trace that `to_json` made `found` of; `engine/traces.py` says whether it did."""
+        records = [entry | {key: tuple(entry[key]) for key in ("drafted", "emitted")} for entry in found["passes"]]
+        passes = tuple(PassRecord(**entry) for entry in records)
+        parts: dict[str, Any] = {"prompt": tuple(found["prompt"]), "passes": passes}
+        return cls(**found | parts)
 
     @property
     def token_ids(self) -> tuple[int, ...]:
