@@ -10,6 +10,8 @@ from importlib.resources import files
 import pytest
 
 from draftproof.cli.app import main
+from draftproof.engine.rerun import first_difference, rerun
+from draftproof.engine.traces import read
 from draftproof.witness.identity import Certificate
 
 COMMAND = [sys.executable, "-m", "draftproof"]
@@ -240,6 +242,71 @@ def test_an_interrupted_generation_is_still_one_json_object(monkeypatch, capsys)
     assert ended.value.code == 130
     assert found["finish_reason"] == "interrupted"
     assert found["token_ids"] == [token for done in seen for token in done.emitted]
+
+
+def replayed(trace):
+    run = rerun(trace)
+    return first_difference(trace, run.engine.decode(run.prompt, run.stop, run.noise))
+
+
+def test_a_trace_is_written_beside_the_text_and_can_be_run_again(tmp_path):
+    path = tmp_path / "trace.json"
+    words = ["generate", "In the beginning", *SHORT, "--rule", "traversal", "--tree", "2,2"]
+    done = run(*words, "--trace", str(path))
+    assert done.stdout == run(*words).stdout
+    assert done.stderr.endswith(f"trace: {path}\n")
+    trace = read(path)
+    assert (trace.settings["prompt"], trace.settings["tree"], len(trace.token_ids)) == ("In the beginning", "2,2", 24)
+    assert replayed(trace) is None
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_trace_that_was_tampered_with_is_found_out_at_its_place(tmp_path):
+    path = tmp_path / "trace.json"
+    assert run("generate", "In the beginning", *SHORT, "--trace", str(path)).returncode == 0
+    content = json.loads(path.read_text())
+    content["passes"][2]["emitted"][0] ^= 1
+    path.write_text(json.dumps(content))
+    assert replayed(read(path)) == 2
+
+
+def test_a_trace_and_json_go_together(tmp_path):
+    path = tmp_path / "trace.json"
+    found = report("In the beginning", *SHORT, "--trace", str(path))
+    assert list(read(path).token_ids) == found["token_ids"]
+    assert "trace" not in found
+
+
+@pytest.mark.parametrize("place", ["none/trace.json", "", "n" * 300, "file/trace.json"], ids=lambda place: place[:15])
+def test_a_trace_that_could_not_be_written_is_refused_before_generating(tmp_path, place):
+    (tmp_path / "file").touch()
+    done = run("generate", "In the beginning", *SHORT, "--trace", str(tmp_path / place))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"error: --trace: got '{tmp_path / place}'")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_trace_replaces_an_older_one_only_when_there_is_a_new_one(tmp_path):
+    (tmp_path / "trace.json").write_text("older")
+    assert run("generate", "--top-p", "7", "--trace", str(tmp_path / "trace.json")).returncode == 2
+    assert (tmp_path / "trace.json").read_text() == "older"
+    assert run("generate", *SHORT, "--trace", str(tmp_path / "trace.json")).returncode == 0
+    assert len(read(tmp_path / "trace.json").token_ids) == 24
+
+
+def test_the_trace_of_an_interrupted_generation_is_kept(tmp_path):
+    path = tmp_path / "trace.json"
+    words = [*COMMAND, "generate", "In the beginning", "--max-tokens", "1000", "--trace", str(path)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running.stdout.read(1)  # the first character has been streamed
+    running.send_signal(signal.SIGINT)
+    err = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert f"trace: {path}" in err
+    trace = read(path)
+    assert trace.finish_reason == "interrupted"
+    assert 0 < len(trace.token_ids) < 1000
+    assert replayed(trace) is None
 
 
 def test_the_version_is_there():

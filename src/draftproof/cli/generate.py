@@ -3,7 +3,9 @@
 import json
 import sys
 import time
+from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +13,10 @@ import typer
 from draftproof.cli.numbers import number, whole
 from draftproof.engine import plain
 from draftproof.engine.loop import Pass
+from draftproof.engine.rerun import settings_of
 from draftproof.engine.setup import Options, Run, prepare
 from draftproof.engine.trace import follow
+from draftproof.engine.traces import check_writable, save
 from draftproof.models.catalogue import SPECS
 from draftproof.records import Trace
 from draftproof.rules.catalogue import RULES
@@ -36,6 +40,8 @@ class Certify(StrEnum):
 
 RuleName = Annotated[str, typer.Option(metavar="NAME", help=f"How drafts are tested: {', '.join(RULES)}.")]
 Widths = Annotated[str, typer.Option(metavar="WIDTHS", help="Draft a tree: tokens after each node, as 3,2,1.")]
+Certified = Annotated[Certify, typer.Option(help="Check P_emit = p at every position, or not at all.")]
+TraceFile = Annotated[Path | None, typer.Option("--trace", metavar="FILE", help="Write what happened to a file too.")]
 
 
 def generate(
@@ -66,22 +72,24 @@ def generate(
     no_speculation: Annotated[bool, typer.Option("--no-speculation", help="Draft nothing.")] = False,
     rule: RuleName = DEFAULT.rule,
     tree: Widths = DEFAULT.tree,
-    certify: Annotated[
-        Certify, typer.Option(help="Check P_emit = p at every position, or not at all.")
-    ] = Certify.EVERY,
+    certify: Certified = Certify.EVERY,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    trace_file: TraceFile = None,
 ) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
     warpers = temperature, top_k, top_p
     models, lengths = (target, drafter), (num_speculative_tokens, max_tokens)
     options = Options(prompt, *models, *lengths, *warpers, seed, no_speculation, rule, tree)
-    trace = _stream(prepare(options), certify, as_json)
+    if trace_file is not None:
+        check_writable(trace_file)
+    trace = _stream(prepare(options), certify, as_json, trace_file)
     return INTERRUPTED if trace.finish_reason == "interrupted" else 0
 
 
-def _stream(run: Run, certify: Certify, as_json: bool) -> Trace:
-    from draftproof.cli.screen import Screen
+def _stream(run: Run, certify: Certify, as_json: bool, trace_file: Path | None) -> Trace:
+    from draftproof.cli.screen import Screen, note
 
+    settings = {} if trace_file is None else settings_of(run)
     certificate = Certificate(run.engine.rule)
     screen = None if as_json else Screen(run.tokenizer)
     if screen is not None:
@@ -94,11 +102,16 @@ def _stream(run: Run, certify: Certify, as_json: bool) -> Trace:
             screen.show(done)
 
     trace = follow(run.engine.decode(run.prompt, run.stop, run.noise), run.prompt, watch)
+    if screen is not None:
+        screen.finish(run.tokenizer.decode(trace.token_ids))
+    if trace_file is not None:
+        save(replace(trace, settings=settings), trace_file)
     if screen is None:
         sys.stdout.write(json.dumps(_report(run, trace, certificate)) + "\n")
     else:
-        screen.finish(run.tokenizer.decode(trace.token_ids))
         screen.summary(trace, _plain_tokens_per_second(run, trace), certificate.finding("this generation"))
+    if trace_file is not None:
+        note(f"trace: {trace_file}")
     return trace
 
 

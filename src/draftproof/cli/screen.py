@@ -15,7 +15,7 @@ from draftproof.engine.loop import Pass
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.records import Conclusion, Finding, Trace
 
-__all__ = ["VERDICT_STYLES", "Screen"]
+__all__ = ["VERDICT_STYLES", "Screen", "note"]
 
 ACCEPTED, RESIDUAL, BONUS = "green", "bold underline yellow", "bold magenta"
 VERDICT_STYLES = {
@@ -81,6 +81,11 @@ class Screen:
         lines.append(("speed", Text(f"{speed:.0f} tokens a second{against}")))
         lines.append(("certificate", _judgement(certificate)))
         return lines
+
+
+def note(text: str) -> None:
+    """Print a dim line on standard error, as long as it is."""
+    Console(stderr=True).out(text, style="dim", highlight=False)
 
 
 def _judgement(finding: Finding) -> Text:
