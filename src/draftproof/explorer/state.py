@@ -3,7 +3,7 @@
 In: a query, or changes. Out: a `State` that can be honoured, and in words what could not. It holds no results.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -15,14 +15,16 @@ from draftproof.explorer.laws import Weights, checked, preset, typed
 from draftproof.noise import PhiloxNoise
 from draftproof.redteam.campaign import tamper_named
 from draftproof.redteam.tampers.catalogue import TAMPERS
-from draftproof.rules.catalogue import CHAIN_RULES, rule_named
+from draftproof.rules.catalogue import CHAIN_RULES
 from draftproof.warpers.pipeline import sampling
 
-__all__ = ["LONGEST_BLOCK", "MOST_DRAWS", "STEPS_OF_LINEAGE", "State", "changed", "query_of", "state_of"]
+__all__ = ["DRAFTERS", "LONGEST_BLOCK", "MOST_DRAWS", "STEPS_OF_LINEAGE", "State", "changed", "query_of", "state_of"]
 
 LONGEST_BLOCK = 8
 MOST_DRAWS = 100_000
 MOST_TOKENS = 512
+DRAFTERS = ("tiny:draft", "tiny:target", "none")
+"""What may draft for the embedded target; the target may for itself."""
 STEPS_OF_LINEAGE = 5
 _TARGET, _DRAFT = preset("unlike", 5)
 _ASKED = Options(prompt="And the king said")
@@ -67,7 +69,11 @@ class State:
     generation_rule: str = _ASKED.rule
     max_tokens: int = 96
     temperature: float = 0.7
+    generation_top_k: int = 0
+    generation_top_p: float = 1.0
     generation_seed: int = 2
+    token: int = 0
+    """Which emitted token is looked at."""
 
     @property
     def vocab_size(self) -> int:
@@ -88,14 +94,12 @@ def changed(state: State, **changes: Any) -> State:
         raise UsageError(f"got {len(new.p)} numbers for p and {len(new.q)} for q; both need one a token", "q")
     for side in ("p", "q"):
         _warpers_of(new, side)
-    if new.rule not in CHAIN_RULES:
-        raise UsageError(f"got {new.rule!r}; allowed are {', '.join(CHAIN_RULES)}", "rule")
+    for name, allowed in _CHOICES.items():
+        if getattr(new, name) not in allowed:
+            raise UsageError(f"got {getattr(new, name)!r}; allowed are {', '.join(allowed)}", name)
     if new.tamper:
         tamper_named(new.tamper)
-    if new.family not in _FAMILIES:
-        raise UsageError(f"got {new.family!r}; allowed are {', '.join(sorted(_FAMILIES))}", "family")
-    rule_named(new.generation_rule)
-    sampling(new.temperature)
+    sampling(new.temperature, new.generation_top_k, new.generation_top_p)
     for seed in (new.seed, new.law_seed, new.generation_seed):
         PhiloxNoise(seed)
     for length in (new.num_speculative_tokens, new.k):
@@ -103,13 +107,17 @@ def changed(state: State, **changes: Any) -> State:
     for name, (low, high) in _RANGES.items():
         if not low <= getattr(new, name) <= high:
             raise UsageError(f"got {getattr(new, name):g}; allowed are {low:g} to {high:g}", name)
-    if new.theme not in _THEMES:
-        raise UsageError(f"got {new.theme!r}; allowed are {', '.join(_THEMES)}", "theme")
     return new
 
 
-_FAMILIES = {tamper.family for tamper in TAMPERS.values()}
-_THEMES = ("auto", "light", "dark")
+_FAMILIES = sorted({tamper.family for tamper in TAMPERS.values()})
+_CHOICES: dict[str, Collection[str]] = {
+    "rule": CHAIN_RULES,
+    "generation_rule": CHAIN_RULES,
+    "drafter": DRAFTERS,
+    "family": _FAMILIES,
+    "theme": ("auto", "light", "dark"),
+}
 _RANGES: dict[str, tuple[float, float]] = {
     "num_speculative_tokens": (1, LONGEST_BLOCK),
     "draw": (0, MOST_DRAWS),
@@ -121,6 +129,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "overhead": (0, 1),
     "k": (0, 16),
     "max_tokens": (1, MOST_TOKENS),
+    "temperature": (0, 2),
+    "token": (0, 10**6),
 }
 
 
