@@ -12,16 +12,27 @@ from draftproof.explorer.bench import Bench
 from draftproof.explorer.frame import TEAMS, Team, Window, open_window
 from draftproof.explorer.header import header
 from draftproof.explorer.state import state_of
-from draftproof.explorer.windows import identity, laws, output, redteam, witness
+from draftproof.explorer.windows import (
+    claims,
+    draft,
+    economics,
+    engine,
+    identity,
+    laws,
+    lineage,
+    output,
+    redteam,
+    witness,
+)
 from draftproof.records import Trace
 
 __all__ = ["page"]
 
 STYLE = Path(__file__).with_name("style.css")
 COLUMNS: dict[Team, Sequence[Window]] = {
-    "blue": (identity.WINDOW, witness.WINDOW),
-    "engine": (laws.WINDOW, output.WINDOW),
-    "red": (redteam.WINDOW,),
+    "blue": (identity.WINDOW, lineage.WINDOW, witness.WINDOW),
+    "engine": (laws.WINDOW, draft.WINDOW, engine.WINDOW, output.WINDOW),
+    "red": (redteam.WINDOW, claims.WINDOW, economics.WINDOW),
 }
 """Maps a team to its windows, from top to bottom."""
 BELOW: Sequence[Window] = ()
@@ -43,7 +54,7 @@ def page(measurements: Path, trace: Trace | None) -> None:
     header(bench)
     with ui.element("main").classes("page"):
         for team, windows in COLUMNS.items():
-            with ui.element("div").classes(f"column {team}"):
+            with ui.element("div").classes(f"lane {team}"):
                 _heading(team)
                 _fill(bench, windows)
         with ui.element("div").classes("below"):

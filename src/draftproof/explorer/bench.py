@@ -21,6 +21,8 @@ __all__ = ["Bench"]
 
 SETTLED = 0.4
 """Seconds without a change after which the address of the page follows; browsers count how often it does."""
+LAWS = {f"{side}{part}" for side in "pq" for part in ("", "_temperature", "_top_k", "_top_p")}
+"""What moves under a hand: draws are not counted anew with every step of a slider."""
 
 
 @dataclass
@@ -53,6 +55,8 @@ class Bench:
 
     def change(self, **changes: Any) -> None:
         """Change what is set and show what follows; or say why it cannot be, and show what is still set."""
+        if LAWS & changes.keys():
+            changes = {"draws": 0} | changes
         try:
             state = changed(self.state, **changes)
             numbers = numbers_of(state)

@@ -26,6 +26,7 @@ __all__ = [
     "random_pair",
     "resized",
     "typed",
+    "whole",
     "with_probability",
 ]
 
@@ -67,6 +68,18 @@ def one(text: str, setting: str) -> float:
         return float(Fraction(text.strip()))
     except (ValueError, ZeroDivisionError, OverflowError):
         raise UsageError(f"got {text!r}; allowed are numbers such as 0.5 or 1/3", setting) from None
+
+
+def whole(text: str, setting: str) -> int:
+    """Return the whole number that a text is.
+
+    Raises:
+        UsageError: if it is none.
+    """
+    try:
+        return int(text.strip())
+    except ValueError:
+        raise UsageError(f"got {text!r}; allowed are whole numbers", setting) from None
 
 
 def with_probability(weights: Sequence[float], token: int, probability: float, setting: str) -> Weights:

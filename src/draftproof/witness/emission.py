@@ -14,7 +14,7 @@ from draftproof.types import Probs
 from draftproof.witness.base import Subject
 from draftproof.witness.exact import first_token_law
 from draftproof.witness.forking import TooManyPathsError
-from draftproof.witness.identity import PAIRS, TOLERANCE, seeded_pairs
+from draftproof.witness.identity import TOLERANCE, seeded_pairs
 
 __all__ = ["MOST_PATHS", "Emission", "emission", "seeded_emissions"]
 
@@ -55,7 +55,7 @@ def emission(subject: Subject, p: Probs, q: Probs, about: str) -> Emission:
 def seeded_emissions(subject: Subject) -> list[Emission]:
     """Return what is emitted for each of the eight seeded pairs of the identity witness."""
     pairs = enumerate(seeded_pairs())
-    return [emission(subject, p, q, f"seeded pair {seed} of {PAIRS}") for seed, (p, q) in pairs]
+    return [emission(subject, p, q, f"seeded pair {seed}") for seed, (p, q) in pairs]
 
 
 def _judged(about: str, difference: Probs) -> Finding:
