@@ -17,6 +17,7 @@ from draftproof.explorer.windows import (
     draft,
     economics,
     engine,
+    generation,
     identity,
     laws,
     lineage,
@@ -35,7 +36,7 @@ COLUMNS: dict[Team, Sequence[Window]] = {
     "red": (redteam.WINDOW, claims.WINDOW, economics.WINDOW),
 }
 """Maps a team to its windows, from top to bottom."""
-BELOW: Sequence[Window] = ()
+BELOW: Sequence[Window] = (generation.WINDOW,)
 
 
 def page(measurements: Path, trace: Trace | None) -> None:
