@@ -17,12 +17,16 @@ __all__ = [
     "break_even_acceptance",
     "break_even_cost_ratio",
     "break_even_frontier",
+    "largest_paying_cost",
     "speedup",
     "speedup_of_text",
+    "straight_curve",
 ]
 
 LONGEST = 256
 """The longest block that is considered where the costs allow any."""
+FRONTIER = 32
+"""The longest block that is tried where any length may be the one that pays."""
 HALVINGS = 60
 """Of the interval in which a break-even lies: its width falls below the rounding of a float."""
 
@@ -97,6 +101,15 @@ def _listed(curve: tuple[float, ...]) -> str:
     return ",".join(f"{cost:g}" for cost in curve)
 
 
+def straight_curve(row_cost: float, rows: int) -> tuple[float, ...]:
+    """Return T(n) / T(1) for n = 1 .. rows, if each row after the first costs `row_cost` plain passes more.
+
+    >>> straight_curve(0.25, 4)
+    (1.0, 1.25, 1.5, 1.75)
+    """
+    return tuple(1.0 + row_cost * more for more in range(rows))
+
+
 def speedup(survival: Sequence[float], costs: Costs) -> float:
     """Return how many times as fast as plain decoding it is: tokens per pass / cost of a pass.
 
@@ -143,6 +156,15 @@ def break_even_frontier(cost_ratios: Sequence[float], costs: Costs) -> list[floa
     frontier: list[float | None] = []
     for ratio in cost_ratios:
         there = Costs(ratio, costs.curve, costs.overhead, costs.replay, costs.batch)
-        points = (break_even_acceptance(length, there) for length in range(1, min(there.longest, 32) + 1))
+        points = (break_even_acceptance(length, there) for length in range(1, min(there.longest, FRONTIER) + 1))
         frontier.append(min((point for point in points if point is not None), default=None))
     return frontier
+
+
+def largest_paying_cost(survival: Survival, costs: Costs) -> float:
+    """Return the draft cost c up to which some length pays; below 0 if none does even for nothing.
+
+    Over i.i.d. acceptances it is the inverse of `break_even_frontier`, without a search.
+    """
+    lengths = range(1, min(costs.longest, FRONTIER) + 1)
+    return max(break_even_cost_ratio(survival(length), costs) for length in lengths)

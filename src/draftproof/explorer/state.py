@@ -97,8 +97,7 @@ def changed(state: State, **changes: Any) -> State:
     for name, allowed in _CHOICES.items():
         if getattr(new, name) not in allowed:
             raise UsageError(f"got {getattr(new, name)!r}; allowed are {', '.join(allowed)}", name)
-    if new.tamper:
-        tamper_named(new.tamper)
+    _check_names(new)
     sampling(new.temperature, new.generation_top_k, new.generation_top_p)
     for seed in (new.seed, new.law_seed, new.generation_seed):
         PhiloxNoise(seed)
@@ -132,6 +131,13 @@ _RANGES: dict[str, tuple[float, float]] = {
     "temperature": (0, 2),
     "token": (0, 10**6),
 }
+
+
+def _check_names(state: State) -> None:
+    if state.tamper:
+        tamper_named(state.tamper)
+    if not isinstance(state.measured, str):
+        raise UsageError(f"got {state.measured!r}; allowed is the SPEC of a drafter", "measured")
 
 
 def _warpers_of(state: State, side: str) -> None:
