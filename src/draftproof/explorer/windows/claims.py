@@ -24,7 +24,7 @@ from draftproof.explorer.results import laws_of
 from draftproof.explorer.shelf import Shelf
 from draftproof.explorer.state import State
 from draftproof.explorer.tables import number, table
-from draftproof.records import Conclusion
+from draftproof.records import Conclusion, Finding
 
 __all__ = ["WINDOW"]
 
@@ -60,16 +60,23 @@ def _approximation(bench: Bench) -> None:
         _in_fractions(bench, button)
 
     def refresh() -> None:
-        finding = bench.numbers.emission.finding
+        finding = _finding(bench)
         reason = f" <span class='faint'>{escape(finding.reason)}</span>" if finding.max_deviation is None else ""
         tamper = ", and a tamper is on" if bench.state.tamper else ""
         distance.set_content(
             f"<p>{badge(finding)} max |P<sub>emit</sub> &minus; p| = <b data-number='claim-deviation'>"
-            f"{number(finding.max_deviation)}</b>; {number(bench.numbers.overlap)} of the drafts are kept{tamper}"
+            f"{number(finding.max_deviation)}</b>, where Σ min(p, q) = {number(bench.numbers.overlap)}{tamper}"
             f"{reason}</p>"
         )
 
     bench.watch(refresh)
+
+
+def _finding(bench: Bench) -> Finding:
+    """Return what is found of the emitted law; of a shipped rule with too many paths, what is found of its identity."""
+    numbers = bench.numbers
+    integrated = numbers.emission.law is not None or bench.state.tamper
+    return numbers.emission.finding if integrated else numbers.identity
 
 
 def _in_fractions(bench: Bench, button: ui.button) -> None:
@@ -119,10 +126,10 @@ def _wasted(bench: Bench) -> None:
         drift = markup()
 
     def refresh() -> None:
-        finding, rejected = bench.numbers.emission.finding, float(bench.numbers.terms.rejected[0])
+        finding, rejected = _finding(bench), float(bench.numbers.terms.rejected[0])
         engine = f"With {escape(bench.state.tamper)}" if bench.state.tamper else "With the residual, as shipped"
         drift.set_content(
-            f"<p>{number(rejected)} of the passes reject their draft, and depend on what is drawn then. {engine}: "
+            f"<p>The token rule rejects {number(rejected)} of the drafts, and then all depends on the next draw. {engine}: "
             f"max deviation <b data-number='claim-drift'>{number(finding.max_deviation)}</b>, total variation "
             f"<b data-number='claim-variation'>{number(finding.total_variation)}</b> {badge(finding)}</p>"
         )
