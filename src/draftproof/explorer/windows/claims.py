@@ -129,8 +129,8 @@ def _wasted(bench: Bench) -> None:
         finding, rejected = _finding(bench), float(bench.numbers.terms.rejected[0])
         engine = f"With {escape(bench.state.tamper)}" if bench.state.tamper else "With the residual, as shipped"
         drift.set_content(
-            f"<p>The token rule rejects {number(rejected)} of the drafts, and then all depends on the next draw. {engine}: "
-            f"max deviation <b data-number='claim-drift'>{number(finding.max_deviation)}</b>, total variation "
+            f"<p>The token rule rejects {number(rejected)} of the drafts, and then all depends on the next draw. "
+            f"{engine}: max deviation <b data-number='claim-drift'>{number(finding.max_deviation)}</b>, total variation "
             f"<b data-number='claim-variation'>{number(finding.total_variation)}</b> {badge(finding)}</p>"
         )
 
