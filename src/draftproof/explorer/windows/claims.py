@@ -130,8 +130,8 @@ def _wasted(bench: Bench) -> None:
         engine = f"With {escape(bench.state.tamper)}" if bench.state.tamper else "With the residual, as shipped"
         drift.set_content(
             f"<p>The token rule rejects {number(rejected)} of the drafts, and then all depends on the next draw. "
-            f"{engine}: max deviation <b data-number='claim-drift'>{number(finding.max_deviation)}</b>, total variation "
-            f"<b data-number='claim-variation'>{number(finding.total_variation)}</b> {badge(finding)}</p>"
+            f"{engine}: max deviation <b data-number='claim-drift'>{number(finding.max_deviation)}</b>, total "
+            f"variation <b data-number='claim-variation'>{number(finding.total_variation)}</b> {badge(finding)}</p>"
         )
 
     bench.watch(refresh)
