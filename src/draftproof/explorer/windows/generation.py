@@ -7,18 +7,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 
-from draftproof.errors import DraftproofError
 from draftproof.explorer.bench import Bench
 from draftproof.explorer.frame import Window, action, busy, markup
 from draftproof.explorer.generation import Generation, kept, prepared
 from draftproof.explorer.looking import look, namer
-from draftproof.explorer.replays import LARGEST_FILE, Opened, fitting, opened, read
-from draftproof.explorer.windows.generation_controls import settings
+from draftproof.explorer.replays import Opened, fitting, opened
+from draftproof.explorer.windows.generation_controls import opener, settings
 from draftproof.explorer.windows.generation_summary import asked, serialised, status, summary
 from draftproof.explorer.windows.generation_text import Sheet
-from draftproof.explorer.windows.generation_token import details
+from draftproof.explorer.windows.generation_token import details, nothing
 from draftproof.records import Trace
 
 __all__ = ["WINDOW"]
@@ -58,7 +57,7 @@ class _Stage:
         """Build the place for the token that is looked at; the bench refreshes all from now on."""
         self._details = markup(css="details").props('id="generation-token" aria-live="polite"')
         self._looked: object = None
-        self._bench.watch(self._refresh)
+        self._bench.watch(self._show)
 
     def start(self) -> None:
         """Generate with the settings and the engine of the state."""
@@ -81,15 +80,7 @@ class _Stage:
             self._save = action("save trace", self._keep, about="save the generation as a file").props(
                 'id="save-trace"'
             )
-            upload = ui.upload(
-                max_file_size=LARGEST_FILE, auto_upload=True, on_upload=self._uploaded, on_rejected=self._too_large
-            )
-            upload.props('accept=".json"').classes("hidden-upload")
-            choose = action("open a trace", lambda: None, about="open a file that generate --trace wrote")
-            choose.props('id="open-trace"').on(
-                "click", js_handler=f"() => getElement({upload.id}).$refs.qRef.pickFiles()"
-            )
-        self._upload = upload
+            opener(self._bench, partial(self.open, trusted=False))
 
     def _begin(self, words: str, make: Callable[..., Any], argument: Any, then: Callable[[Any], None]) -> None:
         self.stop()
@@ -100,13 +91,13 @@ class _Stage:
             if job != self._job or made is None:
                 return
             self._busy = ""
-            if isinstance(made, DraftproofError):
+            if isinstance(made, Exception):
                 self._bench.refuse(str(made))
             else:
                 then(made)
 
         self._show()
-        self._bench.work(make, argument, then=ready, process=False)
+        self._bench.work(_attempted, make, argument, then=ready, process=False)
 
     def _unfold(self, made: Opened) -> None:
         if made.generation is not None:
@@ -136,13 +127,10 @@ class _Stage:
             self._bench.work(generation.go_on, then=partial(self._continue, generation), process=False)
         self._show()
 
-    def _refresh(self) -> None:
-        self._asked.set_content(asked(self._bench.state, self._generation))
-        self._show()
-
     def _show(self) -> None:
         generation, bench = self._generation, self._bench
         going = generation is not None and not generation.reason
+        self._asked.set_content(asked(bench.state, generation))
         self._status.set_content(busy(self._busy) if self._busy else status(generation, self._file))
         self._summary.set_content(summary(generation, self._file))
         self._stop.set_enabled(going)
@@ -159,7 +147,8 @@ class _Stage:
         found = None if generation is None else look(generation, index)
         self._looked = None if found is None else (id(generation), index)
         if found is None or generation is None:
-            self._details.set_content(f"<h3>A token</h3><p class='faint'>{_nothing(self._file)}</p>")
+            words = nothing(generation, self._file, index)
+            self._details.set_content(f"<h3>A token</h3><p class='faint'>{words}</p>")
         else:
             words = details(found, generation, index, namer(generation.run.tokenizer))
             self._details.set_content(f"<h3>A token</h3>{words}")
@@ -168,27 +157,13 @@ class _Stage:
         if self._generation is not None:
             ui.download.content(serialised(kept(self._generation)), "trace.json", "application/json")
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        self._upload.reset()
-        if event.file.size() > LARGEST_FILE:
-            self._too_large()
-            return
-        content = await event.file.read()
-        try:
-            trace = read(content, event.file.name)
-        except DraftproofError as error:
-            self._bench.refuse(str(error))
-        else:
-            self.open(trace, trusted=False)
 
-    def _too_large(self) -> None:
-        self._bench.refuse(f"trace: allowed is a .json file of at most {LARGEST_FILE // 10**6} MB")
-
-
-def _nothing(file: Opened | None) -> str:
-    if file is not None:
-        return "A file keeps no laws, so there is nothing to look at behind its tokens."
-    return "Generate, then click a token: both models' laws at its place, and how it was decided."
+def _attempted(make: Callable[[Any], Any], argument: Any) -> Any:
+    """Return what `make` makes, or what it raises: the one who waits has to hear of both."""
+    try:
+        return make(argument)
+    except Exception as error:  # noqa: BLE001  a page that waits for ever is worse than any message
+        return error
 
 
 WINDOW = Window(10, "The real thing", "engine", _build)

@@ -1,17 +1,20 @@
-"""The controls of window 10: every setting of a generation, refused in words where it cannot be honoured."""
+"""The controls of window 10: every setting of a generation, and a file to open; refused in words where it must be."""
 
+from collections.abc import Callable
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
-from draftproof.errors import UsageError
+from draftproof.errors import DraftproofError, UsageError
 from draftproof.explorer.bench import Bench
 from draftproof.explorer.frame import action, markup
 from draftproof.explorer.laws import one
+from draftproof.explorer.replays import LARGEST_FILE, read
 from draftproof.explorer.state import DRAFTERS
+from draftproof.records import Trace
 from draftproof.rules.catalogue import CHAIN_RULES
 
-__all__ = ["settings"]
+__all__ = ["opener", "settings"]
 
 NUMBERS = {
     "k": ("K, drafted a pass (0: plain)", 'min="0" max="16" step="1"'),
@@ -37,6 +40,30 @@ def settings(bench: Bench) -> None:
     with ui.element("div").classes("generation-settings"):
         _choice(bench, "generation_rule", "rule", tuple(CHAIN_RULES))
         _choice(bench, "drafter", "drafter", DRAFTERS)
+
+
+def opener(bench: Bench, show: Callable[[Trace], None]) -> None:
+    """Build the button that opens a trace from a file, and hands it to `show`."""
+
+    async def read_it(event: events.UploadEventArguments) -> None:
+        upload.reset()
+        if event.file.size() > LARGEST_FILE:
+            refuse()
+            return
+        try:
+            trace = read(await event.file.read(), event.file.name)
+        except DraftproofError as error:
+            bench.refuse(str(error))
+        else:
+            show(trace)
+
+    def refuse() -> None:
+        bench.refuse(f"trace: allowed is a .json file of at most {LARGEST_FILE // 10**6} MB")
+
+    upload = ui.upload(max_file_size=LARGEST_FILE, auto_upload=True, on_upload=read_it, on_rejected=refuse)
+    upload.props('accept=".json"').classes("hidden-upload")
+    button = action("open a trace", lambda: None, about="open a file that generate --trace wrote")
+    button.props('id="open-trace"').on("click", js_handler=f"() => getElement({upload.id}).$refs.qRef.pickFiles()")
 
 
 def _field(bench: Bench, name: str, tag: str, props: str) -> None:

@@ -31,10 +31,9 @@ def asked(state: State, generation: Generation | None) -> str:
 def status(generation: Generation | None, file: Opened | None) -> str:
     """Return in a line how the generation is going."""
     if file is not None:
-        return (
-            f'<p><span class="undecided" data-number="generation-status">! not run again</span>: {escape(file.reason)}. This '
-            f"is what the file says; it ended with {escape(file.trace.finish_reason)}.</p>"
-        )
+        sign = '<span class="undecided" data-number="generation-status">! not run again</span>'
+        said = f"This is what the file says; it ended with {escape(file.trace.finish_reason)}."
+        return f"<p>{sign}: {escape(file.reason)}. {said}</p>"
     if generation is None:
         return '<p class="faint" data-number="generation-status">Nothing is generated yet.</p>'
     count = len(generation.trace.token_ids)
@@ -78,7 +77,7 @@ def _certificate(generation: Generation) -> str:
             "outside the rule. With a tamper on, the badge at the top of the page is the one to trust.</p>"
         )
     return (
-        f'<p id="certificate">certificate: {badge(finding)} max |P<sub>emit</sub> − p| = '
+        f'<p id="certificate">certificate: {badge(finding)} max |P<sub>emit</sub> &minus; p| = '
         f'<b data-number="generation-deviation">{number(finding.max_deviation)}</b> at '
         f'<b data-number="generation-positions">{number(certificate.positions, 0)}</b> positions</p>{unread}{trusted}'
     )

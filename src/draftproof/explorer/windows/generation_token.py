@@ -6,10 +6,11 @@ from html import escape
 from draftproof.explorer.frame import badge
 from draftproof.explorer.generation import Generation
 from draftproof.explorer.looking import ORIGINS, Alternative, Look
+from draftproof.explorer.replays import Opened
 from draftproof.explorer.tables import Cell, number, table
 from draftproof.explorer.telling import told_all
 
-__all__ = ["details"]
+__all__ = ["details", "nothing"]
 
 
 def details(found: Look, generation: Generation, index: int, name_of: Callable[[int], str]) -> str:
@@ -24,6 +25,17 @@ def details(found: Look, generation: Generation, index: int, name_of: Callable[[
             _account(found, generation, name_of),
         )
     )
+
+
+def nothing(generation: Generation | None, file: Opened | None, index: int) -> str:
+    """Return why there is no token to look at."""
+    if file is not None:
+        return "A file keeps no laws, so there is nothing to look at behind its tokens."
+    if generation is None:
+        return "Generate, then click a token: both models' laws at its place, and how it was decided."
+    if index >= len(generation.trace.token_ids):
+        return f"The text has no token {index}{'' if generation.reason else ' yet'}; click one."
+    return f"Token {index} stands where its pass has no law: this engine emits more than it says that it kept."
 
 
 def _where(found: Look, index: int, name_of: Callable[[int], str]) -> str:
@@ -52,7 +64,7 @@ def _numbers(found: Look) -> str:
     weight = f'<li data-number="token-weight">weight of p in the residual: w = {number(found.weight)}</li>'
     return (
         f'<ul class="facts">{items}{weight if found.weight is not None else ""}</ul>'
-        f"<p>certificate of this pass: {badge(found.finding)} max |P<sub>emit</sub> − p| = "
+        f"<p>certificate of this pass: {badge(found.finding)} max |P<sub>emit</sub> &minus; p| = "
         f'<span data-number="pass-deviation">{number(found.finding.max_deviation)}</span></p>'
     )
 
@@ -88,7 +100,7 @@ def _account(found: Look, generation: Generation, name_of: Callable[[int], str])
 
 _WORDS = {
     "token": "Tests go from left to right; the first that fails ends the draft there.",
-    "block": "Every prefix has its test; the longest prefix that passes is kept. The residual is that of w·p − q.",
+    "block": "Every prefix has its test; the longest that passes is kept. The residual is that of w·p &minus; q.",
     "match": "The target draws for itself at every place; drafts are kept as long as they are what it drew.",
     "coupled": "Draft and target race with the same noise; drafts are kept as long as both have the same winner.",
 }
