@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench train clean
+.PHONY: demo test test-slow lint bench screenshots browser train clean
 
 demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
 	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
 
-test: $(VENV)/test.stamp lint  ## everything that CI checks
+test: $(VENV)/test.stamp browser lint  ## everything that CI checks
 	DRAFTPROOF_ALL_EXTRAS=1 $(BIN)/pytest -n 2
 
 test-slow: $(VENV)/test.stamp  ## exact integrations that take minutes
@@ -22,6 +22,12 @@ lint: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp  ## the figures of benchmarks/README.md
 	$(BIN)/python benchmarks/run.py
+
+screenshots: $(VENV)/test.stamp browser  ## the pictures in docs/images, taken by the tests of the page
+	DRAFTPROOF_SCREENSHOTS=docs/images $(BIN)/pytest tests/explorer/test_screenshots.py
+
+browser:  ## the one that tests the page: Debian's Chromium
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 
 train: $(VENV)/train.stamp  ## the embedded pair, from Debian's package to src/draftproof/assets
 	$(BIN)/python training/train_target.py

@@ -3,8 +3,11 @@
 import os
 import re
 import shlex
+import signal
+import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -47,8 +50,29 @@ def home(tmp_path_factory):
 def run(words, home):
     env = os.environ | {"XDG_CONFIG_HOME": str(home)}
     command = [sys.executable, "-m", "draftproof", *words]
+    if words[0] == "explore":
+        serve(command, env)
+        return
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=600, env=env)
     assert done.returncode == 0, done.stderr
+
+
+def serve(command, env):
+    """Run a command that serves until it is interrupted: ask for its page, and interrupt it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command += ["--port", str(port), "--no-browser"]
+    env = {name: value for name, value in env.items() if not name.startswith("PYTEST")}  # NiceGUI looks for these
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=env) as running:
+        said = running.stderr.readline()
+        assert f"http://127.0.0.1:{port}/" in said, said + running.stderr.read()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+            assert b"draftproof explorer" in answer.read()
+        running.send_signal(signal.SIGINT)
+        rest = running.stderr.read()
+    assert "Traceback" not in rest
+    assert running.returncode == 0
 
 
 @pytest.mark.parametrize("command", list(commands()))

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from draftproof.cli.attack import attack
+from draftproof.cli.explore import explore
 from draftproof.cli.generate import INTERRUPTED, generate
 from draftproof.cli.measure import measure
 from draftproof.cli.plan import plan
@@ -28,6 +29,7 @@ app.command()(prove)
 app.command()(attack)
 app.command()(measure)
 app.command()(plan)
+app.command()(explore)
 
 
 @app.callback(invoke_without_command=True)

@@ -111,6 +111,6 @@ def blocks_of(state: State) -> list[tuple[int, float, float]]:
 @lru_cache(maxsize=64)
 def _blocks(p_entries: tuple[float, ...], q_entries: tuple[float, ...]) -> tuple[tuple[int, float, float], ...]:
     p, q = np.array(p_entries), np.array(q_entries)
-    each = {rule: survival(rule, p, q, LENGTHS[-1]) for rule in ("token", "block")}
+    token, block = (survival(rule, p, q, LENGTHS[-1]) for rule in ("token", "block"))
     # A longer block keeps its first tokens as often as a shorter one does its own, by either rule.
-    return tuple((k, *(tokens_per_pass(each[rule][:k]) for rule in ("token", "block"))) for k in LENGTHS)
+    return tuple((k, tokens_per_pass(token[:k]), tokens_per_pass(block[:k])) for k in LENGTHS)

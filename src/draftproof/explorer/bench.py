@@ -6,6 +6,7 @@ in words, and nothing moves.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,9 @@ class Bench:
             try:
                 found = await (run.cpu_bound if process else run.io_bound)(compute, *arguments)
             except Exception as error:  # noqa: BLE001  a page that waits for ever is worse than any message
-                self._tell(lambda: self.refuse(str(error)))
+                self._tell(partial(self.refuse, f"{type(error).__name__}: {error}"))
             else:
-                self._tell(lambda: then(found))
+                self._tell(partial(then, found))
 
         background_tasks.create(wait(), name=getattr(compute, "__name__", "work"))
 
@@ -118,5 +119,3 @@ class Bench:
             self._address.cancel()
         with self.client:
             self._address = ui.timer(SETTLED, lambda: ui.navigate.history.replace(self.link), once=True)
-
-

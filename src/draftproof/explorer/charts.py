@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-__all__ = ["bars", "chart", "lines", "line", "show"]
+__all__ = ["bars", "chart", "line", "lines", "show"]
 
 Options = dict[str, Any]
 INK, FAINT = "var(--ink)", "var(--line)"

@@ -63,10 +63,12 @@ def markup(content: str = "", css: str = "") -> ui.html:
 
 
 def action(label: str, do: Callable[[], object], css: str = "", about: str = "") -> ui.button:
-    """Return a button."""
+    """Return a button; `about` is told by its tooltip, and is its name where the label is a sign."""
     button = ui.button(label, on_click=do, color=None).props("no-caps dense unelevated").classes(f"action {css}")
     if about:
-        button.props(f'title="{about}" aria-label="{about}"')
+        button.props["title"] = about
+        if not any(letter.isalpha() for letter in label):
+            button.props["aria-label"] = about
     return button
 
 

@@ -31,8 +31,9 @@ __all__ = [
 ]
 
 Weights = tuple[float, ...]
-SMALLEST, LARGEST = 2, 12
-"""Sizes of vocabulary that fit a page."""
+SMALLEST = 2
+LARGEST = 12
+"""Between these sizes a vocabulary fits the page."""
 
 
 def checked(weights: Sequence[float], setting: str) -> Weights:
@@ -47,9 +48,7 @@ def checked(weights: Sequence[float], setting: str) -> Weights:
         normalise(np.array(weights, dtype=np.float64))
     except ContractError:
         shown = ", ".join(f"{weight:g}" for weight in weights)
-        raise UsageError(
-            f"got {shown}, which is no law: numbers from 0 up, at least one above 0", setting
-        ) from None
+        raise UsageError(f"got {shown}, which is no law: numbers from 0 up, at least one above 0", setting) from None
     return tuple(float(weight) for weight in weights)
 
 

@@ -29,5 +29,6 @@ def _pointed(bar: str, uniform: float, words: str) -> str:
     about = f"u = {float(uniform):.4f}: {words}"
     return (
         f'<div class="pointed" role="img" aria-label="{about}">{bar}'
-        f'<span class="pointer" style="left:calc({float(uniform)!r} * 100%)" title="u = {float(uniform)!r}"></span></div>'
+        f'<span class="pointer" style="left:calc({float(uniform)!r} * 100%)" title="u = {float(uniform)!r}">'
+        "</span></div>"
     )

@@ -1,17 +1,26 @@
 """Starts the page on an address of this machine. In: host, port. Out: a running server, or a refusal in one line."""
 
 import socket
+import sys
 from pathlib import Path
 
-from nicegui import run, ui
+from nicegui import app, background_tasks, run, ui
 
 from draftproof.errors import UsageError
 from draftproof.explorer.app import page
 from draftproof.records import Trace
+from draftproof.redteam.campaign import judge_named
+from draftproof.redteam.tampers.catalogue import TAMPERS
 
 __all__ = ["serve"]
 
-FAVICON = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><path d='M1 5l3 3 5-6' fill='none' stroke='%230072b2' stroke-width='2'/></svg>"
+FAVICON = (
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'>"
+    "<path d='M1 5l3 3 5-6' fill='none' stroke='%230072b2' stroke-width='2'/></svg>"
+)
+
+LOOPBACK = ("127.", "localhost", "::1")
+"""How the addresses begin that only this machine reaches."""
 
 
 def serve(host: str, port: int, measurements: Path, trace: Trace | None, show: bool) -> None:
@@ -29,11 +38,21 @@ def serve(host: str, port: int, measurements: Path, trace: Trace | None, show: b
     """
     _check(host, port)
     run.process_pool_start_method = "spawn"
+    app.on_startup(lambda: _announce(host, port))
     ui.run(
         lambda: page(measurements, trace),
         host=host, port=port, show=show, reload=False, title="draftproof explorer", favicon=FAVICON,
         tailwind=False, show_welcome_message=False, uvicorn_logging_level="error",
     )  # fmt: skip
+
+
+def _announce(host: str, port: int) -> None:
+    """Say where the page is, and start the process for longer work, so that the first to ask does not wait for it."""
+    shown = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"the page is at http://{shown}:{port}/ ; Ctrl-C ends it\n")
+    if not host.startswith(LOOPBACK):
+        sys.stderr.write(f"note: whoever reaches {shown} can use it\n")
+    background_tasks.create(run.cpu_bound(judge_named, next(iter(TAMPERS))), name="start a process")
 
 
 def _check(host: str, port: int) -> None:

@@ -162,9 +162,10 @@ def state_of(query: Mapping[str, str]) -> tuple[State, list[str]]:
     pair = {side: query[side] for side in ("p", "q") if side in query}
     single = {name: text for name, text in query.items() if name not in pair}
     for names in (pair, *({name: text} for name, text in single.items())):
+        if unknown := sorted(set(names) - known):
+            refused.append(f"{unknown[0]}: there is no such setting")
+            continue
         try:
-            if unknown := sorted(set(names) - known):
-                raise UsageError("there is no such setting", unknown[0])
             state = changed(state, **{name: _read(name, text) for name, text in names.items()})
         except UsageError as error:
             refused.append(str(error))

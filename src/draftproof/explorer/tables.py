@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-__all__ = ["Cell", "number", "signed", "table", "term"]
+__all__ = ["Cell", "number", "table", "term"]
 
 
 class Cell(NamedTuple):
@@ -21,20 +21,12 @@ class Cell(NamedTuple):
 
 def number(value: float | None, digits: int = 4) -> str:
     """Return a number, rounded; small ones with an exponent, none as a dash."""
-    if value is None:
-        return '<span class="none">–</span>'
-    return f'<data class="number" data-value="{value!r}" value="{value!r}" title="{value!r}">{_rounded(value, digits)}</data>'
-
-
-def signed(value: float) -> str:
-    """Return a difference with its sign, in the unit 1e-16 if it is that small."""
-    shown = "0" if value == 0 else f"{value:+.2e}"
-    return f'<data class="number" data-value="{value!r}" value="{value!r}" title="{value!r}">{shown}</data>'
+    return '<span class="none">–</span>' if value is None else _data(float(value), digits)
 
 
 def term(name: str, value: float) -> str:
     """Return a number that a formula is substituted with, findable by its name."""
-    return f'<data class="number term {name}" data-term="{name}" data-value="{float(value)!r}" value="{float(value)!r}" title="{name}: {float(value)!r}">{_rounded(float(value), 4)}</data>'
+    return _data(float(value), 4, name)
 
 
 def table(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
@@ -70,7 +62,13 @@ def _cell(value: Any, heads: bool) -> str:
     return f'<th scope="row"{css}>{shown}{beside}</th>' if heads else f"<td{css}>{shown}{beside}</td>"
 
 
+def _data(value: float, digits: int, name: str = "") -> str:
+    about, css, found = (f"{name}: ", f" term {name}", f' data-term="{name}"') if name else ("", "", "")
+    whole = f'data-value="{value!r}" value="{value!r}" title="{about}{value!r}"'
+    return f'<data class="number{css}"{found} {whole}>{_rounded(value, digits)}</data>'
+
+
 def _rounded(value: float, digits: int) -> str:
-    if value == 0 or 10 ** -digits <= abs(value) < 10**6:
+    if value == 0 or 10**-digits <= abs(value) < 10**6:
         return f"{value:.{digits}f}"
     return f"{value:.2e}"

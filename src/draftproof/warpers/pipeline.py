@@ -5,6 +5,7 @@ In: rows of a model, logits or laws. Out: laws, float64 or Fractions, each row n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from array_api_compat import is_numpy_array
@@ -83,7 +84,7 @@ class Pipeline:
         return law
 
 
-def sampling(temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Pipeline:
+def sampling(temperature: float | Fraction = 1.0, top_k: int = 0, top_p: float | Fraction = 1.0) -> Pipeline:
     """Return the pipeline of the usual three settings; `top_k` 0 and `top_p` 1 mean no limit.
 
     Raises:

@@ -115,7 +115,8 @@ class Exact:
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
         for name, pair in self.pairs.items():
-            yield check(subject, *rationals(pair), name)[1]
+            p, q = rationals(pair)
+            yield check(subject, p, q, name)[1]
 
 
 def check_rule(rule: Rule, p: Array, q: Array, subject: str) -> Finding:
@@ -123,7 +124,9 @@ def check_rule(rule: Rule, p: Array, q: Array, subject: str) -> Finding:
     return _finding(subject, first_token_law(rule, p, q), p)
 
 
-def check(subject: Subject, p: Array, q: Array, about: str, most_paths: int | None = None) -> tuple[list[Fraction], Finding]:
+def check(
+    subject: Subject, p: Array, q: Array, about: str, most_paths: int | None = None
+) -> tuple[list[Fraction], Finding]:
     """Return the law that `subject` emits first for one pair of rational laws (V,), and the finding on it.
 
     Raises:

@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from draftproof.explorer.bench import Bench
+from draftproof.explorer.controls import mark
 from draftproof.explorer.demonstrations import (
     ALIKE_BUT_SLOW,
     DRAFT_AGAIN,
@@ -187,8 +188,7 @@ def _demonstration(bench: Bench, label: str, changes: dict[str, Any], back: dict
     def refresh() -> None:
         on = shows(bench.state, changes)
         button.set_text(f"● {label}: shown now" if on else label)
-        button.props["aria-pressed"] = str(on).lower()
-        button.classes(**{"add" if on else "remove": "on"})
+        mark(button, on)
 
     bench.watch(refresh)
 

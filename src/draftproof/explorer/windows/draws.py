@@ -1,5 +1,6 @@
 """The lower half of window 4: 100 or 10,000 passes of the engine that is switched on, counted against p."""
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,9 @@ class Tally:
         wanted = min(PORTION, state.draws - len(self.tokens))
         if wanted > 0 and not self._asked and not self.failed:
             self._asked, key = True, self._of
-            self.bench.work(counted, state, len(self.tokens), wanted, then=lambda found: self._take(key, found), process=True)
+            self.bench.work(
+                counted, state, len(self.tokens), wanted, then=lambda found: self._take(key, found), process=True
+            )
 
     def _take(self, key: tuple[Any, ...], found: Any) -> None:
         if key != self._of:
@@ -113,7 +116,12 @@ def _bars(state: State, count: Count) -> dict[str, Any]:
     tokens = [str(token) for token in range(len(p))]
     series = [
         {"name": "target p", "type": "bar", "data": p.tolist(), "itemStyle": {"color": "var(--p)"}},
-        {"name": "observed", "type": "bar", "data": count.frequencies.tolist(), "itemStyle": {"color": "var(--emitted)"}},
+        {
+            "name": "observed",
+            "type": "bar",
+            "data": count.frequencies.tolist(),
+            "itemStyle": {"color": "var(--emitted)"},
+        },
         _edge("band from", count.low.tolist()),
         _edge("band to", count.high.tolist()),
     ]
@@ -128,9 +136,10 @@ def _edge(name: str, values: list[float]) -> dict[str, Any]:
 
 
 def _lines(found: Narrowing) -> dict[str, Any]:
-    each = found.strays.T.tolist()
-    series = [line(f"{token}", list(zip(found.draws, values, strict=True)), _COLOURS[token % len(_COLOURS)], symbolSize=3)
-              for token, values in enumerate(each)]  # fmt: skip
+    series = [
+        line(f"{token}", list(zip(found.draws, values, strict=True)), colour, symbolSize=3)
+        for token, (values, colour) in enumerate(zip(found.strays.T.tolist(), cycle(_COLOURS), strict=False))
+    ]
     for values in (found.low, found.high):
         edge = line("band", list(zip(found.draws, values, strict=True)), "var(--ink)", symbol="none")
         edge["lineStyle"] |= {"type": "dashed"}

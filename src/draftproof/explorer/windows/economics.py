@@ -8,6 +8,7 @@ from nicegui import ui
 
 from draftproof.explorer.bench import Bench
 from draftproof.explorer.charts import chart, show
+from draftproof.explorer.controls import Slider, mark
 from draftproof.explorer.frame import Window, action, markup
 from draftproof.explorer.prospect import Prospect, prospect
 from draftproof.explorer.shelf import Shelf, Stored
@@ -112,8 +113,8 @@ def _slider(bench: Bench, name: str) -> Callable[[bool], None]:
     words, high = SLIDERS[name]
     with ui.element("label").classes("setting"):
         shown = markup()
-        slider = ui.slider(min=0, max=high, step=0.01).props(f'aria-label="{words}" data-setting="{name}"')
-        slider.on("update:model-value", lambda event: bench.change(**{name: float(event.args)}), throttle=0.05)
+        slider = Slider(min=0, max=high, step=0.01).props(f'aria-label="{words}" data-setting="{name}"')
+        slider.heard(lambda value: bench.change(**{name: value}))
 
     def refresh(by_hand: bool) -> None:
         value = getattr(bench.state, name)
@@ -153,8 +154,7 @@ def _sources(bench: Bench, shelf: Shelf) -> Callable[[], None]:
         for spec, button in buttons.items():
             on, words = spec == bench.state.measured, f"measured: {spec}" if spec else "costs by hand"
             button.set_text(f"● {words}" if on else words)
-            button.props["aria-pressed"] = str(on).lower()
-            button.classes(**{"add" if on else "remove": "on"})
+            mark(button, on)
 
     return refresh
 

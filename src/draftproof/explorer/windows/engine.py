@@ -1,12 +1,13 @@
 """Window 4: accept or reject. One token drawn step by step under a seed; many drawn and counted."""
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
-from typing import Any
 
 from nicegui import ui
 
 from draftproof.explorer.bench import Bench
+from draftproof.explorer.controls import entry, mark, slide
 from draftproof.explorer.decision import Decision, decision_of
 from draftproof.explorer.frame import Window, action, markup
 from draftproof.explorer.laws import whole
@@ -44,13 +45,13 @@ def _build(bench: Bench) -> None:
 
 
 def _controls(bench: Bench) -> None:
-    playing = ui.timer(PACE, lambda: advance(), active=False)
-
     def advance() -> None:
         if bench.state.step >= decision_of(bench.state).last:
             playing.deactivate()
         else:
-            bench.change(step=min(bench.state.step + 1, decision_of(bench.state).last))
+            bench.change(step=bench.state.step + 1)
+
+    playing = ui.timer(PACE, advance, active=False)
 
     def draw() -> None:
         new = bench.state.draw + (1 if bench.state.step else 0)
@@ -75,19 +76,13 @@ def _controls(bench: Bench) -> None:
 
 
 def _number(bench: Bench, name: str, words: str) -> None:
+    def enter(text: str) -> None:
+        bench.attempt(lambda: {name: whole(text, name)})
+
     with ui.element("label").classes("inline"):
         markup(words)
-        field = ui.element("input").classes("law-field").props(f'type="text" inputmode="numeric" data-field="{name}"')
-
-    def enter(event: Any) -> None:
-        bench.attempt(lambda: {name: whole(str(event.args), name)})
-
-    def refresh() -> None:
-        field.props["value"] = str(getattr(bench.state, name))
-        field.update()
-
-    field.on("change", enter, js_handler="(event) => emit(event.target.value)")
-    bench.watch(refresh)
+        props = f'type="text" inputmode="numeric" class="law-field" data-field="{name}"'
+        bench.watch(entry(lambda: str(getattr(bench.state, name)), enter, props))
 
 
 def _steps(decision: Decision, shown: int, numbers: Numbers) -> str:
@@ -121,7 +116,10 @@ _LAWS = {"draft": "q", "residual": "residual", "bonus": "p", "own": "p"}
 
 def _outcome(decision: Decision, emitted: str) -> str:
     kept = len(decision.done.path) if decision.done else 0
-    words = f"<p data-number='outcome'>emitted: token <b data-number='emitted'>{emitted}</b>; kept {kept} of what was drafted</p>"
+    words = (
+        f"<p data-number='outcome'>emitted: token <b data-number='emitted'>{emitted}</b>; "
+        f"kept {kept} of what was drafted</p>"
+    )
     if decision.difference:
         words += f"<p class='moved'>✗ this engine leaves the rule here: it {escape(decision.difference)}</p>"
     return words
@@ -141,21 +139,15 @@ def _rows(numbers: Numbers) -> str:
 def _advanced(bench: Bench) -> None:
     with ui.expansion("advanced: a block of K drafted tokens, and the rule").classes("more"):
         with ui.row().classes("choices").props('role="group" aria-label="rule"'):
-            buttons = {name: action(name, lambda name=name: bench.change(rule=name)) for name in CHAIN_RULES}
-        with ui.element("label").classes("setting"):
-            words = markup()
-            length = ui.slider(min=1, max=LONGEST_BLOCK, step=1)
-            length.props('aria-label="K drafted tokens" data-setting="num_speculative_tokens"')
-        length.on("update:model-value", lambda event: bench.change(num_speculative_tokens=int(event.args)))
+            buttons = {name: action(name, partial(bench.change, rule=name)) for name in CHAIN_RULES}
+        note = markup()
+        slide(bench, "num_speculative_tokens", "K, drafted tokens a pass", 1, LONGEST_BLOCK, 1)
 
     def refresh() -> None:
         for name, button in buttons.items():
-            button.props(f'aria-pressed="{str(name == bench.state.rule).lower()}"')
-            button.classes(add="on" if name == bench.state.rule else None, remove=None if name == bench.state.rule else "on")
+            mark(button, name == bench.state.rule)
             button.set_enabled(not bench.state.tamper)
-        length.set_value(bench.state.num_speculative_tokens)
-        note = "; a tamper is on, which has a rule of its own" if bench.state.tamper else ""
-        words.set_content(f"K = <b>{bench.state.num_speculative_tokens}</b> drafted tokens a pass{note}")
+        note.set_content("<p>A tamper is on, which has a rule of its own.</p>" if bench.state.tamper else "")
 
     bench.watch(refresh)
 

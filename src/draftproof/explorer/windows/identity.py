@@ -10,8 +10,8 @@ __all__ = ["WINDOW"]
 
 def _build(bench: Bench) -> None:
     markup(
-        "<p>Losing nothing is not measured here, it is algebra. A drafted token <i>x</i> has law <i>q</i>. Keep it with "
-        "probability a(x) = min(1, p(x)/q(x)); that emits min(p, q). The mass that is left over comes from the "
+        "<p>Losing nothing is not measured here, it is algebra. A drafted token <i>x</i> has law <i>q</i>. Keep it "
+        "with probability a(x) = min(1, p(x)/q(x)); that emits min(p, q). The mass that is left over comes from the "
         "residual, and the two add up to <i>p</i>.</p>"
         '<p class="formula">P<sub>emit</sub> = min(p, q) + (1 − Σ min(p, q)) · norm(max(0, p − q)) = p</p>'
     )
@@ -34,7 +34,8 @@ def _substituted(numbers: Numbers) -> str:
             zip(terms.kept, terms.residual, terms.emitted, numbers.p, strict=True)
         )
     ]
-    return f"<p>Σ min(p, q) = {number(numbers.overlap)}, so 1 − Σ = {number(rejected)} is rejected.</p><ul>{''.join(lines)}</ul>"
+    overlap = f"<p>Σ min(p, q) = {number(numbers.overlap)}, so 1 − Σ = {number(rejected)} is rejected.</p>"
+    return f"{overlap}<ul>{''.join(lines)}</ul>"
 
 
 def _rows(numbers: Numbers) -> str:

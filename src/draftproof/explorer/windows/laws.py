@@ -1,20 +1,34 @@
 """Window 2: the two laws, to be dragged, typed, chosen, drawn at random and warped; always laws, or refused."""
 
 from collections.abc import Callable
+from math import isclose
 from typing import Any
 
 from nicegui import ui
 
 from draftproof.explorer.bench import Bench
+from draftproof.explorer.controls import Slider, entry, slide
 from draftproof.explorer.frame import Window, action, markup
-from draftproof.explorer.laws import LARGEST, PRESETS, SMALLEST, law_of, one, preset, random_pair, resized, typed
-from draftproof.explorer.laws import with_probability
+from draftproof.explorer.laws import (
+    LARGEST,
+    PRESETS,
+    SMALLEST,
+    law_of,
+    one,
+    preset,
+    random_pair,
+    resized,
+    typed,
+    with_probability,
+)
 from draftproof.explorer.tables import table
 
 __all__ = ["WINDOW"]
 
 SIDES = {"q": "draft q", "p": "target p"}
 """Maps a side to its words, in the order in which a token meets them."""
+ROUNDING = 1e-9
+"""A bar that is being dragged is not told its own value back: by the time it hears, it is elsewhere."""
 Refresh = Callable[[], None]
 
 
@@ -60,16 +74,20 @@ def _choices(bench: Bench) -> None:
             bench.change(p=p, q=q, law_seed=seed + 1)
 
         button = action("random", randomly, about="two random laws, by seed")
-        bench.watch(lambda: button.set_text(f"random, seed {bench.state.law_seed}"))
+
+        def number_it() -> None:
+            button.set_text(f"random, seed {bench.state.law_seed}")
+
+        bench.watch(number_it)
     with ui.row().classes("choices"):
-        size = ui.slider(min=SMALLEST, max=LARGEST, step=1).props('label snap aria-label="size of the vocabulary"')
+        size = Slider(min=SMALLEST, max=LARGEST, step=1).props('label snap aria-label="size of the vocabulary"')
         words = markup(css="beside")
 
-        def resize(event: Any) -> None:
-            new, state = int(event.args), bench.state
+        def resize(value: float) -> None:
+            new, state = int(value), bench.state
             bench.attempt(lambda: {"p": resized(state.p, new, "p"), "q": resized(state.q, new, "q")})
 
-        size.on("update:model-value", resize)
+        size.heard(resize)
 
         def refresh() -> None:
             size.set_value(bench.state.vocab_size)
@@ -92,10 +110,16 @@ def _bars(bench: Bench, place: ui.element) -> list[Refresh]:
 
 
 def _bar(bench: Bench, side: str, token: int) -> Refresh:
-    bar = ui.slider(min=0, max=1, step=0.01).classes(f"law-bar {side}")
+    bar = Slider(min=0, max=1, step=0.01).classes(f"law-bar {side}")
     bar.props(f'vertical reverse aria-label="{SIDES[side]} of token {token}" data-bar="{side}{token}"')
-    bar.on("update:model-value", lambda event: _set(bench, side, token, float(event.args)), throttle=0.05)
-    return lambda: bar.set_value(_raw(bench, side, token))
+    bar.heard(lambda value: _set(bench, side, token, value))
+
+    def refresh() -> None:
+        value = _raw(bench, side, token)
+        if not isclose(bar.value or 0, value, abs_tol=ROUNDING):
+            bar.set_value(value)
+
+    return refresh
 
 
 def _numbers(bench: Bench, place: ui.element) -> list[Refresh]:
@@ -110,23 +134,13 @@ def _numbers(bench: Bench, place: ui.element) -> list[Refresh]:
 
 
 def _field(bench: Bench, side: str, token: int) -> Refresh:
-    field = ui.element("input").classes(f"law-field {side}")
-    field.props(f'type="text" inputmode="decimal" aria-label="{SIDES[side]} of token {token}, as a number"')
-    field.props(f'data-field="{side}{token}"')
-
-    def enter(event: Any) -> None:
+    def enter(text: str) -> None:
         weights = getattr(bench.state, side)
-        bench.attempt(lambda: {side: with_probability(weights, token, one(str(event.args), side), side)})
+        bench.attempt(lambda: {side: with_probability(weights, token, one(text, side), side)})
 
-    field.on("change", enter, js_handler="(event) => emit(event.target.value)")
-
-    def refresh() -> None:
-        value = _raw(bench, side, token)
-        field.props["value"] = f"{value:.4g}"
-        field.props["title"] = repr(value)
-        field.update()
-
-    return refresh
+    about = f'aria-label="{SIDES[side]} of token {token}, as a number" data-field="{side}{token}"'
+    props = f'type="text" inputmode="decimal" class="law-field {side}" {about}'
+    return entry(lambda: f"{_raw(bench, side, token):.4g}", enter, props)
 
 
 def _warpers(bench: Bench) -> None:
@@ -134,41 +148,26 @@ def _warpers(bench: Bench) -> None:
         for side, words in SIDES.items():
             with ui.row().classes("choices"):
                 markup(words, f"side {side}")
-                _slider(bench, f"{side}_temperature", "temperature", 0, 2, 0.05)
-                _slider(bench, f"{side}_top_k", "top-k (0: all)", 0, LARGEST, 1)
-                _slider(bench, f"{side}_top_p", "top-p", 0, 1, 0.01)
+                slide(bench, f"{side}_temperature", "temperature", 0, 2, 0.05)
+                slide(bench, f"{side}_top_k", "top-k (0: all)", 0, LARGEST, 1)
+                slide(bench, f"{side}_top_p", "top-p", 0, 1, 0.01)
                 _whole(bench, side)
 
 
-def _slider(bench: Bench, name: str, words: str, low: float, high: float, step: float) -> None:
-    with ui.element("label").classes("setting"):
-        shown = markup()
-        slider = ui.slider(min=low, max=high, step=step).props(f'aria-label="{name}" data-setting="{name}"')
-        kind = type(getattr(bench.state, name))
-        slider.on("update:model-value", lambda event: bench.change(**{name: kind(event.args)}), throttle=0.05)
-
-        def refresh() -> None:
-            value = getattr(bench.state, name)
-            slider.set_value(value)
-            shown.set_content(f"{words} <b>{value:g}</b>")
-
-        bench.watch(refresh)
-
-
 def _whole(bench: Bench, side: str) -> None:
-    field = ui.input(f"{side}, as text").props(f'dense data-whole="{side}"').classes("whole")
+    other = "q" if side == "p" else "p"
 
-    def enter() -> None:
-        other = "q" if side == "p" else "p"
-
+    def enter(text: str) -> None:
         def make() -> dict[str, Any]:
-            weights = typed(field.value or "", side)
+            weights = typed(text, side)
             return {side: weights, other: resized(getattr(bench.state, other), len(weights), other)}
 
         bench.attempt(make)
 
-    field.on("keydown.enter", enter)
-    bench.watch(lambda: field.set_value(", ".join(f"{value:.6g}" for value in law_of(getattr(bench.state, side)))))
+    def read() -> str:
+        return ", ".join(f"{value:.6g}" for value in law_of(getattr(bench.state, side)))
+
+    bench.watch(entry(read, enter, f'type="text" class="whole" aria-label="{side}, as text" data-whole="{side}"'))
 
 
 def _set(bench: Bench, side: str, token: int, probability: float) -> None:

@@ -8,6 +8,7 @@ from nicegui import ui
 from draftproof.explorer.ancestry import DRAWN, blocks_of, classic_of, retried, same_draws
 from draftproof.explorer.bench import Bench
 from draftproof.explorer.charts import chart, line, lines, show
+from draftproof.explorer.controls import mark
 from draftproof.explorer.frame import Window, action, markup
 from draftproof.explorer.tables import Cell, number, table
 
@@ -20,13 +21,14 @@ SPHERES = ("rejection sampling", "a draft proposes", "the residual repairs", "ma
 def _build(bench: Bench) -> None:
     with ui.element("div").classes("spheres").props('role="group" aria-label="five steps"'):
         spheres = [_sphere(bench, i, name) for i, name in enumerate(SPHERES, 1)]
-    shown, curve = markup(), chart("Lines: tokens a pass over K, by the token rule and by the block rule", "chart low")
+    shown, curve = (
+        markup(css="demonstration"),
+        chart("Lines: tokens a pass over K, by the token rule and by the block rule", "chart low"),
+    )
 
     def refresh() -> None:
         for i, sphere in enumerate(spheres, 1):
-            now = i == bench.state.lineage
-            sphere.props(f'aria-pressed="{str(now).lower()}"')
-            sphere.classes(add="on" if now else None, remove=None if now else "on")
+            mark(sphere, i == bench.state.lineage)
         shown.set_content(_DEMONSTRATIONS[bench.state.lineage - 1](bench))
         blocks = bench.state.lineage >= 4
         curve.set_visibility(blocks)
@@ -52,8 +54,9 @@ def _rejection(bench: Bench) -> str:
     return (
         "<h3>1 rejection sampling</h3><p>Draw x from q, keep it with probability p(x) / (M q(x)), else throw it away "
         "and begin again. M must lift q above p everywhere.</p>"
-        f"{impossible}<p>M = {number(envelope)}, so 1/M = <b data-number='kept-share'>{number(share)}</b> of the proposals are kept; of the "
-        f"same {DRAWN} proposals <b data-number='classic-tokens'>{drawn.classic_tokens}</b> become tokens, the others nothing.</p>"
+        f"{impossible}<p>M = {number(envelope)}, so 1/M = <b data-number='kept-share'>{number(share)}</b> of the "
+        f"proposals are kept. Of {DRAWN} of them <b data-number='classic-tokens'>{drawn.classic_tokens}</b> become "
+        "tokens here; of the others nothing comes.</p>"
         + table("rejection", ("token", "kept with p/(Mq)"), rows, "How often rejection sampling keeps each token")
     )
 
@@ -83,10 +86,11 @@ def _residual(bench: Bench) -> str:
         source = "kept" if kept else "residual"
         rows.append([i, x, u, Cell(x if classic else "nothing", "" if classic else "faint"), Cell(emitted, "", source)])
     return (
-        "<h3>3 the residual repairs</h3><p>After a rejection do not begin again: emit from norm(max(0, p − q)). That is "
-        "just what was missing, and every proposal brings a token.</p>"
-        f"<p>Of {DRAWN} proposals with the same uniforms rejection sampling makes <b>{drawn.classic_tokens}</b> tokens, "
-        f"speculation <b>{len(drawn.emitted)}</b>: <b data-number='kept-tokens'>{drawn.kept_tokens}</b> kept, the others repaired.</p>"
+        "<h3>3 the residual repairs</h3><p>After a rejection do not begin again: emit from norm(max(0, p − q)). That "
+        "is just what was missing, and every proposal brings a token.</p>"
+        f"<p>Of {DRAWN} proposals with the same uniforms rejection sampling makes <b>{drawn.classic_tokens}</b> "
+        f"tokens, speculation <b>{len(drawn.emitted)}</b>: <b data-number='kept-tokens'>{drawn.kept_tokens}</b> kept, "
+        "the others repaired.</p>"
         + table("same-draws", ("draw", "x", "u", "classic", "speculative"), rows[:SHOWN], "Both samplers, same draws")
     )
 

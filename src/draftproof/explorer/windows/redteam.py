@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from draftproof.explorer.bench import Bench
+from draftproof.explorer.controls import mark
 from draftproof.explorer.frame import Window, action, badge, busy, markup
 from draftproof.explorer.results import tamper_of
 from draftproof.explorer.tables import Cell, number, table
@@ -35,7 +36,7 @@ def _build(bench: Bench) -> None:
         "it counts twice what was accepted already. Switch it on and look at the badge.</p>"
     ).classes("explains")
     first = action("emit raw p on rejection", lambda: bench.change(tamper=FIRST), "main first")
-    bench.watch(lambda: _mark(first, bench.state.tamper == FIRST))
+    bench.watch(lambda: mark(first, bench.state.tamper == FIRST))
     shown, drift, caught = markup(css="tamper"), markup(), markup()
     _gallery(bench)
 
@@ -88,7 +89,7 @@ def _gallery(bench: Bench) -> None:
         if set(buttons) != set(FAMILIES[bench.state.family]):
             fill()
         for name, button in buttons.items():
-            _mark(button, name == bench.state.tamper)
+            mark(button, name == bench.state.tamper)
 
     def choose(event: Any) -> None:
         bench.change(family=list(FAMILIES)[event.args["value"]])
@@ -117,18 +118,14 @@ def _switch(bench: Bench, tamper: Tamper) -> ui.button:
     return button.props(f'data-tamper="{name}"')
 
 
-def _mark(button: ui.button, on: bool) -> None:
-    button.props(f'aria-pressed="{str(on).lower()}"')
-    button.classes(add="on" if on else None, remove=None if on else "on")
-
-
 def _story(tamper: Tamper | None) -> str:
     if tamper is None:
         return "<p>No tamper is on: the engine is as shipped.</p>"
     kind = "a control: it looks wrong and loses nothing" if tamper.harmless else f"a tamper of {tamper.family}"
     return (
-        f"<h3>{escape(tamper.name)}</h3><p>{escape(kind)}; it pretends to be the rule <b>{escape(tamper.rule.name)}</b>."
-        f"</p><p>{escape(tamper.story)}</p><p class='faint'>seen in: {escape(tamper.seen_in)}</p>"
+        f"<h3>{escape(tamper.name)}</h3><p>{escape(kind)}; it pretends to be the rule "
+        f"<b>{escape(tamper.rule.name)}</b>.</p><p>{escape(tamper.story)}</p>"
+        f"<p class='faint'>seen in: {escape(tamper.seen_in)}</p>"
     )
 
 
