@@ -4,6 +4,7 @@ In: changes. Out: every window refreshed from one state, and a link to it. A cha
 in words, and nothing moves.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,7 +45,7 @@ class Bench:
     scores: dict[str, Score] = field(default_factory=dict[str, Score])
     """What the whole battery said, by tamper."""
     _refreshers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    _address: ui.timer | None = None
+    _address: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         self.numbers: Numbers = numbers_of(self.state)
@@ -60,6 +61,8 @@ class Bench:
             changes = {"draws": 0} | changes
         try:
             state = changed(self.state, **changes)
+            if state == self.state and not self.refusal:
+                return  # a slider says its last word twice
             numbers = numbers_of(state)
         except DraftproofError as error:
             self.refusal = f"Refused: {error}"
@@ -117,5 +120,7 @@ class Bench:
     def _follow(self) -> None:
         if self._address is not None:
             self._address.cancel()
-        with self.client:
-            self._address = ui.timer(SETTLED, lambda: ui.navigate.history.replace(self.link), once=True)
+        self._address = asyncio.get_running_loop().call_later(SETTLED, self._tell, self._write_address)
+
+    def _write_address(self) -> None:
+        ui.navigate.history.replace(self.link)

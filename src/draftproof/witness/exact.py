@@ -74,7 +74,7 @@ def pass_law(
     def program(noise: Noise) -> tuple[int, ...]:
         return next(engine.decode(PROMPT, stop, noise)).emitted
 
-    return exact_law(program, most_paths)
+    return exact_law(program, most_paths, Fraction(1) if target.dtype == object else 1.0)
 
 
 def first_token_law(

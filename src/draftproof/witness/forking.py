@@ -7,7 +7,7 @@ rules and the shipped decode loop run through it unchanged.
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,16 +18,18 @@ from draftproof.witness.simplex import Contestant, Race
 __all__ = ["ForkingNoise", "TooManyPathsError", "exact_law"]
 
 Outcome = TypeVar("Outcome", bound=Hashable)
+ONE = Fraction(1)
 
 
 class ForkingNoise:
     """A `Noise` whose uniforms are undecided. One address is one unknown, so using it twice is seen as such."""
 
-    def __init__(self, decisions: list[bool]) -> None:
+    def __init__(self, decisions: list[bool], one: Fraction | float = ONE) -> None:
+        self.one = one
         self.decisions = decisions
         """Which side each split takes: given for the first splits, then appended, "below" first."""
         self.taken = 0
-        self.probability = Fraction(1)
+        self.probability = one
         self._unknowns: dict[tuple[int, int, int], _Unknown] = {}
         self._races: dict[int, Race] = {}
 
@@ -36,7 +38,7 @@ class ForkingNoise:
         found = np.empty(count, dtype=object)
         for i in range(count):
             unknown = self._unknowns.setdefault((purpose, start, first + i), _Unknown(self))
-            found[i] = _Scaled(unknown, Fraction(1))
+            found[i] = _Scaled(unknown, self.one)
         return found
 
     def exponentials(self, position: int, vocab_size: int) -> Array:
@@ -46,7 +48,7 @@ class ForkingNoise:
         found[:] = [Contestant(race, token) for token in range(vocab_size)]
         return found
 
-    def split(self, below: Fraction) -> bool:
+    def split(self, below: Fraction | float) -> bool:
         """Take the next decision of a split whose lower side has probability `below`; True is the lower side."""
         if self.taken == len(self.decisions):
             self.decisions.append(True)
@@ -60,24 +62,27 @@ class TooManyPathsError(DraftproofError):
     """The program has more paths than were allowed."""
 
 
-def exact_law(program: Callable[[ForkingNoise], Outcome], most_paths: int | None = None) -> dict[Outcome, Fraction]:
+def exact_law(
+    program: Callable[[ForkingNoise], Outcome], most_paths: int | None = None, one: Fraction | float = ONE
+) -> dict[Outcome, Fraction]:
     """Return the exact probability of every outcome of `program`, over all values of its uniforms.
 
     Args:
         program: is run once for each path of splits.
         most_paths: where to give up; never if not given.
+        one: 1 in the arithmetic of the program. With 1.0 chances are floats, and exact to rounding only.
 
     Raises:
         TooManyPathsError: if it gave up.
     """
     paths = 0
-    law: defaultdict[Outcome, Fraction] = defaultdict(Fraction)
+    law: defaultdict[Outcome, Any] = defaultdict(type(one))
     decisions: list[bool] = []
     while True:
         paths += 1
         if most_paths is not None and paths > most_paths:
             raise TooManyPathsError(f"more than {most_paths} paths of random numbers")
-        noise = ForkingNoise(decisions)
+        noise = ForkingNoise(decisions, one)
         law[program(noise)] += noise.probability
         while decisions and not decisions[-1]:
             decisions.pop()
@@ -90,9 +95,9 @@ class _Unknown:
     """A number known to lie in [low, high), uniform there."""
 
     def __init__(self, noise: ForkingNoise) -> None:
-        self.noise, self.low, self.high = noise, Fraction(0), Fraction(1)
+        self.noise, self.low, self.high = noise, noise.one * 0, noise.one
 
-    def is_below(self, bound: Fraction) -> bool:
+    def is_below(self, bound: Fraction | float) -> bool:
         if bound >= self.high:
             return True
         if bound <= self.low:
@@ -105,19 +110,20 @@ class _Unknown:
 class _Scaled:
     """scale * unknown, scale >= 0: what a rule makes of a uniform before it compares it with a number."""
 
-    def __init__(self, unknown: _Unknown, scale: Fraction) -> None:
+    def __init__(self, unknown: _Unknown, scale: Any) -> None:
         self.unknown, self.scale = unknown, scale
 
-    def __mul__(self, factor: Fraction) -> "_Scaled":
+    def __mul__(self, factor: Any) -> "_Scaled":
         return _Scaled(self.unknown, self.scale * factor)
 
     __rmul__ = __mul__
 
-    def __lt__(self, other: Fraction) -> bool:
+    def __lt__(self, other: Any) -> bool:
         if self.scale == 0:
             return other > 0
-        bound = Fraction(other) if isinstance(other, float) else other  # a formula must stay one: see symbolic.py
+        exact = isinstance(other, float) and not isinstance(self.scale, float)
+        bound = Fraction(other) if exact else other  # a formula must stay one: see symbolic.py
         return self.unknown.is_below(bound / self.scale)
 
-    def __ge__(self, other: Fraction) -> bool:
+    def __ge__(self, other: Any) -> bool:
         return not self < other
