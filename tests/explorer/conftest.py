@@ -55,11 +55,15 @@ class Watched:
         """The cells of a table: full numbers where there are numbers, words elsewhere."""
         script = """found => [...found.querySelectorAll('tbody tr')].map(row => [...row.children].map(cell => {
             const number = cell.querySelector('data');
-            return number ? number.dataset.value : cell.innerText.trim()}))"""
+            return number ? number.dataset.value : cell.textContent.trim()}))"""
         return self.page.eval_on_selector(f'[data-table="{name}"]', script)
 
     def column(self, name: str, index: int) -> list[float]:
         return [float(row[index]) for row in self.table(name)]
+
+    def text(self, selector: str) -> str:
+        """The words there; what is out of sight is not laid out, and has no `innerText`."""
+        return self.page.locator(selector).first.text_content()
 
     def number(self, name: str) -> float:
         return self.values(f'[data-number="{name}"]')[0]

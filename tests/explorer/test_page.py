@@ -82,7 +82,7 @@ def test_a_number_that_gives_no_law_is_refused_visibly_and_nothing_moves(new_pag
     field.fill(typed)
     field.press("Enter")
     watched.page.wait_for_selector("#refusal p")
-    assert "Refused" in watched.page.inner_text("#refusal")
+    assert "Refused" in watched.text("#refusal")
     assert watched.table("laws") == before
     assert field.input_value() == "0.2"
 
@@ -93,7 +93,7 @@ def test_the_last_mass_cannot_be_taken_away(new_page):
     field.fill("0.5")
     field.press("Enter")
     watched.page.wait_for_selector("#refusal p")
-    assert "no other token has mass" in watched.page.inner_text("#refusal")
+    assert "no other token has mass" in watched.text("#refusal")
     field = watched.page.locator('[data-field="p1"]')
     field.fill("1/4")
     field.press("Enter")
@@ -127,7 +127,7 @@ def test_a_decision_is_played_step_by_step_with_the_numbers_of_the_seed(new_page
     watched.press("to the end")
     watched.page.wait_for_selector('[data-number="outcome"]')
     again = new_page(watched.state())
-    assert again.page.inner_text(".steps") == watched.page.inner_text(".steps")
+    assert again.text(".steps") == watched.text(".steps")
 
 
 def test_draw_one_token_plays_by_itself(new_page):
@@ -141,11 +141,11 @@ def test_ten_thousand_draws_stay_in_the_band_and_leave_it_when_tampered(new_page
     watched = new_page()
     watched.press("draw 10,000")
     watched.page.wait_for_selector('[data-draws="10000"]')
-    assert "inside the band" in watched.page.inner_text("#w4")
+    assert "inside the band" in watched.text("#w4")
     watched.press("emit raw p on rejection")
     watched.page.wait_for_selector('[data-number="draws"] .moved')
     watched.page.wait_for_selector('[data-draws="10000"]')
-    assert "outside the band" in watched.page.inner_text("#w4")
+    assert "outside the band" in watched.text("#w4")
 
 
 def test_the_badge_turns_red_with_a_tamper_says_where_and_turns_back(new_page):
@@ -153,9 +153,9 @@ def test_the_badge_turns_red_with_a_tamper_says_where_and_turns_back(new_page):
     assert watched.verdict() == "LOSSLESS"
     watched.press("emit raw p on rejection")
     watched.page.wait_for_selector('#badge [data-verdict="LOSSY"]')
-    assert "token" in watched.page.inner_text("#w7 .window-verdict")
+    assert "token" in watched.text("#w7 .window-verdict")
     watched.page.wait_for_selector('[data-number="caught"]')
-    caught = watched.page.inner_text('[data-number="caught"]')
+    caught = watched.text('[data-number="caught"]')
     assert all(witness in caught for witness in TAMPERS["residual-is-the-target"].caught_by)
     watched.page.get_by_role("button", name="switch off").click()
     watched.page.wait_for_selector('#badge [data-verdict="LOSSLESS"]')
@@ -166,13 +166,13 @@ def test_a_tamper_that_these_laws_do_not_show_is_caught_by_the_battery(new_page)
     watched = new_page(f"tamper={hidden}")
     assert watched.verdict() in ("UNDECIDED", "LOSSY")
     watched.page.wait_for_selector('#badge [data-verdict="LOSSY"]')
-    assert "caught by" in watched.page.inner_text('[data-number="caught"]')
+    assert "caught by" in watched.text('[data-number="caught"]')
 
 
 def test_a_control_stays_green(new_page):
     watched = new_page(f"tamper={CONTROL}")
     watched.page.wait_for_selector('[data-number="caught"]')
-    assert "no witness finds fault, as it should be" in watched.page.inner_text('[data-number="caught"]')
+    assert "no witness finds fault, as it should be" in watched.text('[data-number="caught"]')
     assert watched.verdict() == "LOSSLESS"
 
 
@@ -197,7 +197,7 @@ def test_the_address_follows_and_reproduces_the_page(new_page):
 
 def test_a_link_with_nonsense_says_so_and_opens(new_page):
     watched = new_page("p=0,0&seed=x&nonsense=1&rule=best&tamper=no&q=0.5,0.5,0.2")
-    words = watched.page.inner_text("#refusal")
+    words = watched.text("#refusal")
     for part in ("nonsense", "seed", "rule", "tamper"):
         assert part in words
     assert watched.verdict() == "LOSSLESS"
@@ -237,7 +237,7 @@ def test_every_control_is_reached_by_the_keyboard_and_has_a_name(new_page):
     controls = 'button, input:not([tabindex="-1"]), textarea, [role=slider]'
     nameless = watched.page.evaluate(
         """(controls) => [...document.querySelectorAll(controls)].filter(
-        one => one.offsetParent && !(one.getAttribute('aria-label') || one.innerText.trim() || one.title ||
+        one => one.offsetParent && !(one.getAttribute('aria-label') || one.textContent.trim() || one.title ||
             one.labels?.length || one.closest('label'))).map(one => one.outerHTML.slice(0, 150))""",
         controls,
     )

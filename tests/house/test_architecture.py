@@ -98,6 +98,24 @@ def test_members_of_a_catalogue_do_not_know_each_other(room):
         assert not others & set(imports_of(SOURCE / room / f"{member}.py")), member
 
 
+@pytest.mark.parametrize("path", sorted((SOURCE / "explorer" / "windows").glob("*.py")), ids=name_of)
+def test_a_window_computes_nothing(path):
+    """It may count steps; whatever multiplies, divides or is an array comes from a room."""
+    tree = ast.parse(path.read_text())
+    assert not {"numpy", "scipy"} & {module.partition(".")[0] for module in imports_of(path)}
+    forbidden = (ast.Div, ast.Pow, ast.MatMult)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, forbidden):
+            operands = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+            assert not operands, (path, node.lineno)
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float) and _is_a_result(node.value))
+
+
+def _is_a_result(number):
+    """Whether a number has so many digits that it was computed once and stored."""
+    return len(repr(number)) > len("0.0001")
+
+
 def test_imports_are_absolute():
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text())):

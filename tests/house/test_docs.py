@@ -106,7 +106,7 @@ def test_there_are_commands_and_examples_to_run():
 def test_every_verb_and_option_is_in_the_reference():
     reference = (ROOT / "docs" / "reference" / "command-line.md").read_text()
     verbs = typer.main.get_command(app).commands
-    assert set(verbs) == {"generate", "prove", "attack", "measure", "plan"}
+    assert set(verbs) == {"generate", "prove", "attack", "measure", "plan", "explore"}
     for verb, command in verbs.items():
         assert f"## `draftproof {verb}" in reference
         for parameter in command.params:

@@ -56,10 +56,16 @@ class Narrowing:
     high: list[float]
 
 
-def counted(state: State, first: int, count: int) -> Tokens:
-    """Return (count,) the first token of each of the passes from number `first` on; for a process of its own."""
+def counted(state: State, first: int, count: int) -> Tokens | str:
+    """Return (count,) the first token of each of the passes from number `first` on, or how the engine broke down.
+
+    It is for a process of its own.
+    """
     p, q = laws_of(state)
-    return first_tokens(subject_of(state), p, q, state.num_speculative_tokens, state.seed, first, count)
+    try:
+        return first_tokens(subject_of(state), p, q, state.num_speculative_tokens, state.seed, first, count)
+    except Exception as error:  # noqa: BLE001  whatever an examined engine does wrong is its fault
+        return f"{type(error).__name__}: {error}"
 
 
 def count_of(state: State, tokens: Tokens) -> Count:

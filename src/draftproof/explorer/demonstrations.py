@@ -22,7 +22,7 @@ def _pair(name: str) -> Changes:
 
 def _costs(draft_cost: float) -> Changes:
     plain = State()
-    others = {name: getattr(plain, name) for name in ("rule", "row_cost", "overhead", "measured")}
+    others = {name: getattr(plain, name) for name in ("tamper", "rule", "row_cost", "overhead", "measured")}
     return {"draft_cost": draft_cost} | others
 
 

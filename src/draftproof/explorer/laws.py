@@ -98,7 +98,7 @@ def with_probability(weights: Sequence[float], token: int, probability: float, s
             f"token {token} cannot have {probability:g}: no other token has mass to share what is left; "
             "raise another token first", setting,
         )  # fmt: skip
-    changed = others * ((1 - probability) / rest) if rest > 0 else others
+    changed = others / rest * (1 - probability) if rest > 0 else others
     changed[token] = probability
     return checked(changed.tolist(), setting)
 

@@ -89,7 +89,7 @@ def _in_fractions(bench: Bench, button: ui.button) -> None:
         asked[:] = [state := bench.state]
         place.set_content(busy("integrating in fractions"))
         button.disable()
-        bench.work(exactly, state, then=lambda found: answer(state, found), process=False)
+        bench.work(exactly, state, then=lambda found: answer(state, found), process=True)
 
     def answer(state: State, found: Exactly) -> None:
         button.enable()
