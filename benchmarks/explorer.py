@@ -12,8 +12,9 @@ import time
 import urllib.request
 
 import numpy as np
-from measuring import save
 from playwright.sync_api import sync_playwright
+
+from measuring import save
 
 MOVES, REST = 100, 150
 """Moves, and the milliseconds that a hand rests between two of them."""

@@ -51,6 +51,8 @@ def run(words, home):
     env = os.environ | {"XDG_CONFIG_HOME": str(home)}
     command = [sys.executable, "-m", "draftproof", *words]
     if words[0] == "explore":
+        if "--trace" in words and not Path(words[-1]).exists():  # it follows a `generate` in the documents
+            run(["generate", "--max-tokens", "8", "--trace", words[-1]], home)
         serve(command, env)
         return
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=600, env=env)
@@ -66,11 +68,13 @@ def serve(command, env):
     env = {name: value for name, value in env.items() if not name.startswith("PYTEST")}  # NiceGUI looks for these
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=env) as running:
         said = running.stderr.readline()
-        assert f"http://127.0.0.1:{port}/" in said, said + running.stderr.read()
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
-            assert b"draftproof explorer" in answer.read()
-        running.send_signal(signal.SIGINT)
-        rest = running.stderr.read()
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+                assert b"draftproof explorer" in answer.read()
+        finally:
+            running.send_signal(signal.SIGINT)
+            rest = said + running.stderr.read()
+    assert f"http://127.0.0.1:{port}/" in rest
     assert "Traceback" not in rest
     assert running.returncode == 0
 

@@ -1,5 +1,6 @@
 """`draftproof explore`: the page on which a person sees and tries it all, served to this machine until Ctrl-C."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -31,4 +32,5 @@ def explore(
         if error.name != "nicegui":
             raise
         raise MissingExtraError("`explore` needs NiceGUI: pip install 'draftproof[explorer]'") from None
-    serve(host, port, folder(), saved, show=not no_browser)
+    with suppress(KeyboardInterrupt):  # the way to end it
+        serve(host, port, folder(), saved, show=not no_browser)

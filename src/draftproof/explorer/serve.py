@@ -1,5 +1,6 @@
 """Starts the page on an address of this machine. In: host, port. Out: a running server, or a refusal in one line."""
 
+import asyncio
 import socket
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ FAVICON = (
     "<path d='M1 5l3 3 5-6' fill='none' stroke='%230072b2' stroke-width='2'/></svg>"
 )
 
+GLANCE = 0.05
+"""Seconds between two looks whether the server listens."""
 LOOPBACK = ("127.", "localhost", "::1")
 """How the addresses begin that only this machine reaches."""
 
@@ -38,7 +41,7 @@ def serve(host: str, port: int, measurements: Path, trace: Trace | None, show: b
     """
     _check(host, port)
     run.process_pool_start_method = "spawn"
-    app.on_startup(lambda: _announce(host, port))
+    app.on_startup(lambda: background_tasks.create(_announce(host, port), name="announce"))
     ui.run(
         lambda: page(measurements, trace),
         host=host, port=port, show=show, reload=False, title="draftproof explorer", favicon=FAVICON,
@@ -46,13 +49,22 @@ def serve(host: str, port: int, measurements: Path, trace: Trace | None, show: b
     )  # fmt: skip
 
 
-def _announce(host: str, port: int) -> None:
-    """Say where the page is, and start the process for longer work, so that the first to ask does not wait for it."""
+async def _announce(host: str, port: int) -> None:
+    """Say where the page is once it is there, and start the process for longer work before anybody waits for it."""
+    while True:
+        try:
+            _, connection = await asyncio.open_connection(host, port)
+        except OSError:
+            await asyncio.sleep(GLANCE)
+        else:
+            break
+    connection.close()
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"the page is at http://{shown}:{port}/ ; Ctrl-C ends it\n")
     if not host.startswith(LOOPBACK):
         sys.stderr.write(f"note: whoever reaches {shown} can use it\n")
-    background_tasks.create(run.cpu_bound(judge_named, next(iter(TAMPERS))), name="start a process")
+    sys.stderr.flush()
+    await run.cpu_bound(judge_named, next(iter(TAMPERS)))
 
 
 def _check(host: str, port: int) -> None:

@@ -15,11 +15,12 @@ def _build(bench: Bench) -> None:
         "residual, and the two add up to <i>p</i>.</p>"
         '<p class="formula">P<sub>emit</sub> = min(p, q) + (1 − Σ min(p, q)) · norm(max(0, p − q)) = p</p>'
     )
-    substituted, rows = markup(css="substituted"), markup()
+    substituted, rows, engine = markup(css="substituted"), markup(), markup()
 
     def refresh() -> None:
         substituted.set_content(_substituted(bench.numbers))
         rows.set_content(_rows(bench.numbers))
+        engine.set_content(_tampered(bench.numbers) if bench.state.tamper else "")
 
     bench.watch(refresh)
 
@@ -36,6 +37,13 @@ def _substituted(numbers: Numbers) -> str:
     ]
     overlap = f"<p>Σ min(p, q) = {number(numbers.overlap)}, so 1 − Σ = {number(rejected)} is rejected.</p>"
     return f"{overlap}<ul>{''.join(lines)}</ul>"
+
+
+def _tampered(numbers: Numbers) -> str:
+    if numbers.emitted is None:
+        return "<p class='moved'>▲ a tamper is on, and what it emits cannot be integrated for these laws.</p>"
+    found = ", ".join(number(chance) for chance in numbers.emitted.tolist())
+    return f"<p class='moved'>▲ a tamper is on: the engine emits {found}</p>"
 
 
 def _rows(numbers: Numbers) -> str:
