@@ -23,6 +23,8 @@ __all__ = ["Bench"]
 
 SETTLED = 0.4
 """Seconds without a change after which the address of the page follows; browsers count how often it does."""
+FLUSH = 0.05
+"""Seconds in which a browser learns that work has begun."""
 LAWS = {f"{side}{part}" for side in "pq" for part in ("", "_temperature", "_top_k", "_top_p")}
 """What moves under a hand: draws are not counted anew with every step of a slider."""
 
@@ -45,11 +47,12 @@ class Bench:
     scores: dict[str, Score] = field(default_factory=dict[str, Score])
     """What the whole battery said, by tamper."""
     _refreshers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    _working_shown: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     _address: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         self.numbers: Numbers = numbers_of(self.state)
-        self.refusal = ""
+        self.refusal, self.working = "", False
 
     def watch(self, refresh: Callable[[], None]) -> None:
         """Call `refresh` now and after every change."""
@@ -57,11 +60,12 @@ class Bench:
 
     def change(self, **changes: Any) -> None:
         """Change what is set and show what follows; or say why it cannot be, and show what is still set."""
+        was_working, self.working = self.working, False
         if LAWS & changes.keys():
             changes = {"draws": 0} | changes
         try:
             state = changed(self.state, **changes)
-            if state == self.state and not self.refusal:
+            if state == self.state and not self.refusal and not was_working:
                 return  # a slider says its last word twice
             numbers = numbers_of(state)
         except DraftproofError as error:
@@ -70,6 +74,17 @@ class Bench:
             self.refusal, self.state, self.numbers = "", state, numbers
             self._follow()
         self.refresh()
+
+    def switch(self, **changes: Any) -> None:
+        """Change what may take a moment to follow; until it is there, `working` says so."""
+        self.working = True
+        for show in self._working_shown:
+            show()
+        asyncio.get_running_loop().call_later(FLUSH, self._tell, partial(self.change, **changes))
+
+    def watch_work(self, show: Callable[[], None]) -> None:
+        """Call `show` when `working` becomes true; when it no longer is, everything is refreshed."""
+        self._working_shown.append(show)
 
     def attempt(self, make: Callable[[], dict[str, Any]]) -> None:
         """Change what `make` returns; a refusal while making it is shown like any other."""

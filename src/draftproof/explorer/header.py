@@ -8,7 +8,7 @@ from html import escape
 from nicegui import ui
 
 from draftproof.explorer.bench import Bench
-from draftproof.explorer.frame import action, badge, markup
+from draftproof.explorer.frame import action, badge, busy, markup
 from draftproof.explorer.results import tamper_of, verdict_of
 from draftproof.explorer.state import query_of
 from draftproof.explorer.tables import number
@@ -40,7 +40,11 @@ def header(bench: Bench) -> None:
         refusal.set_content(f"<p>{escape(bench.refusal)}</p>" if bench.refusal else "")
         stamp.set_content(f'<span data-state="{escape(query_of(bench.state))}"></span>')
 
+    def show_work() -> None:
+        verdict.set_content(busy("running this engine"))
+
     bench.watch(refresh)
+    bench.watch_work(show_work)
 
 
 def _theme(bench: Bench) -> None:

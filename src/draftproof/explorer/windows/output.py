@@ -47,6 +47,10 @@ def _laws(numbers: Numbers) -> dict[str, object]:
             "itemStyle": {"color": "var(--emitted)", "borderColor": "var(--ink)", "borderType": "dashed"},
         },
         {
+            "name": "draft q", "type": "line", "step": "middle", "data": numbers.q.tolist(), "symbol": "none",
+            "lineStyle": {"color": "var(--q)", "type": "dashed"}, "itemStyle": {"color": "var(--q)"},
+        },
+        {
             "name": "overlap min(p, q)", "type": "line", "step": "middle", "data": numbers.terms.kept.tolist(),
             "areaStyle": {"color": "var(--overlap)", "opacity": 0.45}, "lineStyle": {"color": "var(--overlap-line)"},
             "itemStyle": {"color": "var(--overlap-line)"}, "symbol": "none",

@@ -35,7 +35,7 @@ def _build(bench: Bench) -> None:
         "<p>On rejection, emit from p itself instead of the residual. It looks right, as p is what must come out; and "
         "it counts twice what was accepted already. Switch it on and look at the badge.</p>"
     ).classes("explains")
-    first = action("emit raw p on rejection", lambda: bench.change(tamper=FIRST), "main first")
+    first = action("emit raw p on rejection", lambda: bench.switch(tamper=FIRST), "main first")
     bench.watch(lambda: mark(first, bench.state.tamper == FIRST))
     shown, drift, caught = markup(css="tamper"), markup(), markup()
     _gallery(bench)
@@ -96,7 +96,7 @@ def _gallery(bench: Bench) -> None:
 
     def find(event: Any) -> None:
         name = list(TAMPERS)[event.args["value"]] if event.args else ""
-        bench.change(tamper=name, family=TAMPERS[name].family if name else bench.state.family)
+        bench.switch(tamper=name, family=TAMPERS[name].family if name else bench.state.family)
 
     family.on("update:model-value", choose)
     every.on("update:model-value", find)
@@ -112,7 +112,7 @@ def _switch(bench: Bench, tamper: Tamper) -> ui.button:
     name = tamper.name
 
     def flip() -> None:
-        bench.change(tamper="" if bench.state.tamper == name else name)
+        bench.switch(tamper="" if bench.state.tamper == name else name)
 
     button = action(f"{sign} {name}", flip, "switch", escape(tamper.story))
     return button.props(f'data-tamper="{name}"')
