@@ -20,7 +20,7 @@ from draftproof.types import Array, Probs
 from draftproof.warpers.pipeline import sampling
 from draftproof.witness.base import Subject
 from draftproof.witness.emission import Emission, emission, seeded_emissions
-from draftproof.witness.identity import check_pair
+from draftproof.witness.identity import check_pair, seeded_pairs
 
 __all__ = ["Numbers", "laws_of", "numbers_of", "subject_of", "tamper_of", "verdict_of"]
 
@@ -43,8 +43,6 @@ class Numbers:
     """What the engine that is switched on emits."""
     emitted: Probs | None
     """(V,) the same; of a shipped rule whose loop has too many paths, what its own identity says."""
-    identity: Finding
-    """The identity of the shipped rule for these laws."""
     seeded: tuple[Emission, ...]
     """What the same engine emits for the eight seeded pairs."""
 
@@ -65,7 +63,6 @@ def numbers_of(state: State) -> Numbers:
         float(expected_acceptance(p, q)),
         found,
         emitted,
-        check_pair(subject.rule, p, q, "the laws of this page"),
         _seeded(state.rule, state.tamper),
     )
 
@@ -104,8 +101,7 @@ def verdict_of(state: State, numbers: Numbers, score: Score | None) -> Finding:
     if state.tamper and score is None:
         reason = "the laws at hand do not show it; all witnesses are looking"
         return Finding("emission", state.tamper, Conclusion.UNDECIDED, near[0].max_deviation, reason)
-    sure = [finding for finding in near if finding.verdict is Conclusion.LOSSLESS]
-    return next(iter(sure), numbers.identity)
+    return next((finding for finding in every if finding.verdict is Conclusion.LOSSLESS), near[0])
 
 
 def _law(weights: Weights, temperature: float, top_k: int, top_p: float) -> Probs:
@@ -118,9 +114,18 @@ def _subject(rule: str, tamper: str) -> Subject:
 
 @lru_cache(maxsize=256)
 def _emission(rule: str, tamper: str, p: Weights, q: Weights) -> Emission:
-    return emission(_subject(rule, tamper), np.array(p), np.array(q), "the laws of this page")
+    laws = np.array(p), np.array(q)
+    return _or_identity(emission(_subject(rule, tamper), *laws, "the laws of this page"), rule, tamper, *laws)
 
 
 @lru_cache(maxsize=256)
 def _seeded(rule: str, tamper: str) -> tuple[Emission, ...]:
-    return tuple(seeded_emissions(_subject(rule, tamper)))
+    every = zip(seeded_emissions(_subject(rule, tamper)), seeded_pairs(), strict=True)
+    return tuple(_or_identity(found, rule, tamper, *pair) for found, pair in every)
+
+
+def _or_identity(found: Emission, rule: str, tamper: str, p: Probs, q: Probs) -> Emission:
+    """Return what was found; of a shipped rule whose loop has too many paths, what its identity says."""
+    if tamper or found.finding.verdict is not Conclusion.UNDECIDED:
+        return found
+    return found._replace(finding=check_pair(rule_named(rule), p, q, found.finding.subject))

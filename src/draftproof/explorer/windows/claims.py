@@ -25,7 +25,7 @@ from draftproof.explorer.results import laws_of
 from draftproof.explorer.shelf import Shelf
 from draftproof.explorer.state import State
 from draftproof.explorer.tables import number, table
-from draftproof.records import Conclusion, Finding
+from draftproof.records import Conclusion
 
 __all__ = ["WINDOW"]
 
@@ -61,7 +61,7 @@ def _approximation(bench: Bench) -> None:
         _in_fractions(bench, button)
 
     def refresh() -> None:
-        finding = _finding(bench)
+        finding = bench.numbers.emission.finding
         reason = f" <span class='faint'>{escape(finding.reason)}</span>" if finding.max_deviation is None else ""
         tamper = ", and a tamper is on" if bench.state.tamper else ""
         distance.set_content(
@@ -71,13 +71,6 @@ def _approximation(bench: Bench) -> None:
         )
 
     bench.watch(refresh)
-
-
-def _finding(bench: Bench) -> Finding:
-    """Return what is found of the emitted law; of a shipped rule with too many paths, what is found of its identity."""
-    numbers = bench.numbers
-    integrated = numbers.emission.law is not None or bench.state.tamper
-    return numbers.emission.finding if integrated else numbers.identity
 
 
 def _in_fractions(bench: Bench, button: ui.button) -> None:
@@ -127,7 +120,7 @@ def _wasted(bench: Bench) -> None:
         drift = markup()
 
     def refresh() -> None:
-        finding, rejected = _finding(bench), float(bench.numbers.terms.rejected[0])
+        finding, rejected = bench.numbers.emission.finding, float(bench.numbers.terms.rejected[0])
         engine = f"With {escape(bench.state.tamper)}" if bench.state.tamper else "With the residual, as shipped"
         drift.set_content(
             f"<p>The token rule rejects {number(rejected)} of the drafts, and then all depends on the next draw. "

@@ -111,7 +111,9 @@ def _bars(bench: Bench, place: ui.element) -> list[Refresh]:
 
 def _bar(bench: Bench, side: str, token: int) -> Refresh:
     bar = Slider(min=0, max=1, step=0.01).classes(f"law-bar {side}")
-    bar.props(f'vertical reverse aria-label="{SIDES[side]} of token {token}" data-bar="{side}{token}"')
+    bar.props(
+        f'vertical reverse thumb-size="14px" aria-label="{SIDES[side]} of token {token}" data-bar="{side}{token}"'
+    )
     bar.heard(lambda value: _set(bench, side, token, value))
 
     def refresh() -> None:

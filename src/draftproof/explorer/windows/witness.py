@@ -36,7 +36,7 @@ def _build(bench: Bench) -> None:
     bench.watch(refresh)
 
 
-_COLUMNS = ("pair of laws", "max |P_emit − p|", "total variation", "verdict")
+_COLUMNS = ("laws", "max |P_emit − p|", "TV", "verdict")
 
 
 def _verdict(finding: Finding) -> str:
@@ -53,7 +53,12 @@ def _rows(numbers: Numbers) -> Iterator[list[Any]]:
         lossy = finding.verdict is Conclusion.LOSSY
         style, sign = ("moved", "✗") if lossy else ("", "✓" if finding.verdict is Conclusion.LOSSLESS else "?")
         shown = Cell(finding.max_deviation, style)
-        yield [finding.subject, shown, finding.total_variation, Cell(f"{sign} {finding.verdict}", style)]
+        yield [
+            finding.subject.removeprefix("the laws of "),
+            shown,
+            finding.total_variation,
+            Cell(f"{sign} {finding.verdict}", style),
+        ]
 
 
 def _on_demand(bench: Bench) -> None:
