@@ -79,7 +79,13 @@ def prospect(rule: str, p: Probs, q: Probs, costs: Costs) -> Prospect:
         q: the draft's law.
         costs: with a curve of at most LONGEST + 1 rows.
     """
-    kept = _survival(rule, tuple(p.tolist()), tuple(q.tolist()))
+    return _prospect(rule, tuple(p.tolist()), tuple(q.tolist()), costs)
+
+
+@lru_cache(maxsize=64)
+def _prospect(rule: str, p_entries: tuple[float, ...], q_entries: tuple[float, ...], costs: Costs) -> Prospect:
+    p, q = np.array(p_entries), np.array(q_entries)
+    kept = _survival(rule, p_entries, q_entries)
 
     def survival_of(length: int) -> Sequence[float]:
         return kept[:length]
@@ -97,8 +103,13 @@ def prospect(rule: str, p: Probs, q: Probs, costs: Costs) -> Prospect:
         break_even_cost=break_even_cost_ratio(survival_of(judged), costs),
         break_even_acceptance=break_even_acceptance(judged, costs),
         paying_cost=largest_paying_cost(survival_of, costs),
-        paying_acceptance=break_even_frontier([costs.draft], costs)[0],
+        paying_acceptance=_paying_acceptance(costs),
     )
+
+
+@lru_cache(maxsize=64)
+def _paying_acceptance(costs: Costs) -> float | None:
+    return break_even_frontier([costs.draft], costs)[0]
 
 
 @lru_cache(maxsize=64)
