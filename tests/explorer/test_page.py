@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from draftproof.explorer.laws import PRESETS, preset
+from draftproof.explorer.prospect import costs_by_hand, prospect
+from draftproof.explorer.results import laws_of
 from draftproof.explorer.state import State, changed, query_of, state_of
 from draftproof.noise import PhiloxNoise
 from draftproof.redteam.tampers.catalogue import TAMPERS
@@ -13,6 +15,8 @@ from draftproof.warpers.base import normalise
 CLOSE = 1e-12  # the figure of the witness: what is read is repr, so that nothing is lost on the way
 THUMB = ".q-slider__track-container"
 """What of a slider has the focus."""
+SLIDERS = """found => found.filter(one => one.classList.contains('q-slider')).map(one =>
+    one.dataset.bar ? `[data-bar="${one.dataset.bar}"]` : `[data-setting="${one.dataset.setting}"]`)"""
 CONTROL = next(name for name, tamper in TAMPERS.items() if tamper.harmless)
 
 
@@ -226,7 +230,9 @@ def test_light_dark_and_as_the_system_is(new_page):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_sticks_out_and_all_windows_are_there(new_page, width):
-    watched = new_page(viewport={"width": width, "height": 800})
+    twelve = ",".join(map(str, range(1, 13)))
+    watched = new_page(f"p={twelve}&q={twelve}&step=9&draws=50&lineage=5", viewport={"width": width, "height": 800})
+    watched.page.wait_for_selector('[data-draws="50"]', state="attached")
     assert watched.page.evaluate("() => document.documentElement.scrollWidth") <= width
     numbers = watched.page.eval_on_selector_all(".window", "found => found.map(one => parseInt(one.id.slice(1)))")
     assert sorted(numbers) == list(range(11))
@@ -253,12 +259,17 @@ def test_a_hundred_moves_leave_no_number_behind(new_page):
     watched = new_page()
     rng = np.random.default_rng(5)
     keys = ["ArrowUp", "ArrowDown", "PageUp", "Home"]
+    for more in watched.page.locator(".more > .q-expansion-item__container > .q-item").all():
+        more.click()
+    names = watched.page.eval_on_selector_all("[data-setting], [data-bar]", SLIDERS)
+    assert len(names) >= 20
     for _ in range(100):
-        side, token, key = rng.choice(["p", "q"]), rng.integers(5), rng.choice(keys, p=[0.45, 0.35, 0.15, 0.05])
-        watched.page.locator(f'[data-bar="{side}{token}"] {THUMB}').press(str(key))
+        name, key = rng.choice(names), rng.choice(keys, p=[0.45, 0.35, 0.15, 0.05])
+        watched.page.locator(f"{name} {THUMB}").press(str(key))
     watched.page.wait_for_timeout(500)
     state = shown_state(watched)
-    p, q = law(state.p), law(state.q)
+    p, q = laws_of(state)
+    watched.until("size => document.querySelectorAll('[data-table=laws] tbody tr').length === size", len(p))
     for table, index, wanted in (
         ("identity", 1, p),
         ("laws", 2, p),
@@ -268,7 +279,7 @@ def test_a_hundred_moves_leave_no_number_behind(new_page):
     ):
         assert np.allclose(watched.column(table, index), wanted, rtol=0, atol=CLOSE)
     fields = watched.page.eval_on_selector_all(".law-field.p", "found => found.map(one => parseFloat(one.value))")
-    assert np.allclose(fields, p, rtol=1e-3, atol=1e-9)  # fields show four digits
-
+    assert np.allclose(fields, law(state.p), rtol=1e-3, atol=1e-9)  # fields show four digits
+    assert watched.column("economics", 1)[0] == prospect(state.rule, p, q, costs_by_hand(state)).length
     assert state.p != State().p
     assert state.q != State().q

@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from draftproof.economics.predict import Costs, best_length, speedup, straight_curve
+from draftproof.economics.store import record, save
 from draftproof.economics.survival import survival
 from draftproof.engine.rerun import settings_of
 from draftproof.engine.setup import Options, prepare
 from draftproof.engine.trace import follow
 from draftproof.explorer.laws import law_of
+from draftproof.explorer.shelf import Shelf
 from draftproof.explorer.state import State, state_of
 from draftproof.witness.account import account
 from draftproof.witness.identity import Certificate
+from explorer.conftest import serving
+from samples_of_tests import samples
 
 CLOSE = 1e-12  # the figure of the witness: what is read is repr, so that nothing is lost on the way
 
@@ -81,6 +85,31 @@ def test_sliders_of_economics_move_its_numbers(new_page):
     watched.page.locator('[data-setting="draft_cost"] .q-slider__track-container').press("PageUp")
     watched.until_state("draft_cost=")
     assert watched.table("economics") != before
+
+
+def test_measured_costs_of_this_machine_are_loaded(new_page, tmp_path):
+    found = samples(drafters=("tiny:draft",), rules=("token",), target=lambda k: 1e-3 * (1 + 0.1 * k), rule=2e-4)
+    subject = {
+        "target": "tiny:target", "temperature": 1.0, "top_k": 0, "top_p": 1.0, "drafters": ["tiny:draft"],
+        "fingerprints": {"tiny:draft": "another"}, "sizes": {},
+    }  # fmt: skip
+    save(record(found, subject), tmp_path / "draftproof" / "measurements")
+    costs = Shelf(tmp_path / "draftproof" / "measurements").stored["tiny:draft"].costs["token"]
+    state = State()
+    with serving(tmp_path) as address:
+        watched = new_page(at=address)
+        by_hand = watched.table("economics")
+        watched.page.locator('[data-measured="tiny:draft"]').click()
+        watched.until_state("measured=tiny:draft")
+        best, speed = best_length(lambda k: survival("token", law_of(state.p), law_of(state.q), k), costs)
+        shown = list(figures(watched, "economics").values())
+        assert shown[0] == best
+        assert not best or abs(shown[1] - speed) <= CLOSE
+        assert "other weights" in watched.text("#w6")  # it says that the measurement is stale
+        watched.page.locator('[data-measured=""]').click()
+        watched.until("() => !document.querySelector('#stamp [data-state]').dataset.state.includes('measured')")
+        assert watched.table("economics") == by_hand
+        watched.page.close()
 
 
 def test_claims_set_the_page_to_what_proves_them(new_page):
@@ -194,6 +223,15 @@ def test_a_trace_is_opened_and_replayed(new_page, passes, trace_file):
     watched.page.wait_for_selector('[data-number="replayed"]')
     assert "came out the same" in watched.text("#w10")
     assert generated(watched) == [token for done in passes for token in done.emitted]
+
+
+def test_the_trace_of_the_command_line_is_replayed_as_the_page_opens(new_page, passes, trace_file, tmp_path):
+    with serving(tmp_path, "--trace", str(trace_file)) as address:
+        watched = new_page(at=address)
+        watched.page.wait_for_selector('[data-number="replayed"]')
+        assert "came out the same" in watched.text("#w10")
+        assert generated(watched) == [token for done in passes for token in done.emitted]
+        watched.page.close()
 
 
 def test_a_trace_that_was_changed_is_found_out(new_page, trace_file, tmp_path):
