@@ -199,6 +199,13 @@ def test_the_address_follows_and_reproduces_the_page(new_page):
         assert again.table(name) == watched.table(name)
 
 
+def test_the_link_is_copied_or_the_page_says_why_not(new_page):
+    watched = new_page("draw=4", permissions=["clipboard-read", "clipboard-write"])
+    watched.press("copy link")
+    watched.page.wait_for_selector("text=the link is copied")
+    assert watched.page.evaluate("() => navigator.clipboard.readText()").endswith("/?draw=4")
+
+
 def test_a_link_with_nonsense_says_so_and_opens(new_page):
     watched = new_page("p=0,0&seed=x&nonsense=1&rule=best&tamper=no&q=0.5,0.5,0.2")
     words = watched.text("#refusal")

@@ -3,6 +3,7 @@
 In: a bench. Out: elements. Its last line changes with every state, so that a test knows which numbers it reads.
 """
 
+import json
 from html import escape
 
 from nicegui import ui
@@ -29,7 +30,7 @@ def header(bench: Bench) -> None:
         off = action("switch off", lambda: bench.change(tamper=""), "off", "switch the tamper off")
         ui.element("div").classes("grow")
         _theme(bench)
-        action("copy link", lambda: ui.run_javascript(_COPY.format(bench.link)), about="copy a link to this page")
+        action("copy link", lambda: _copy(bench), about="copy a link to this page")
     refusal = markup(css="refusal").props('role="alert" id="refusal"')
     stamp = markup(css="stamp").props('id="stamp"')
 
@@ -71,4 +72,12 @@ def _engine(bench: Bench) -> str:
     return f"▲ {kind} on: <b>{escape(tamper.name)}</b>"
 
 
-_COPY = 'navigator.clipboard && navigator.clipboard.writeText(new URL("{}", location.href).href)'
+async def _copy(bench: Bench) -> None:
+    copied = await ui.run_javascript(f"{_COPY}({json.dumps(bench.link)})")
+    ui.notify("the link is copied" if copied else "this browser lets no page copy: take the link from the address bar")
+
+
+_COPY = """(async link => {
+    try { await navigator.clipboard.writeText(new URL(link, location.href).href); return true; }
+    catch { return false; }
+})"""
