@@ -157,6 +157,9 @@ REFUSED = {
     "negative seed": (["--seed", "-1"], "--seed", "-1"),
     "unknown certificate": (["--certify", "sometimes"], "--certify", "sometimes"),
     "unknown option": (["--frobnicate"], "--frobnicate", "--frobnicate"),
+    "home of nobody": (["--target", "tiny:~nosuchuser"], "--target", "tiny:~nosuchuser"),
+    "name too long": (["--drafter", "tiny:" + "a" * 5000], "--drafter", "tiny:aaa"),
+    "tree too wide": (["--rule", "tree", "--tree", "99999999"], "--tree", "99999999"),
     "prompt too long": (["word " * 3000], "PROMPT", "1024"),
 }
 

@@ -3,6 +3,7 @@
 In: words and numbers as typed. Out: a `Run`. Every option is honoured here or refused by name.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from draftproof.drafters.base import Drafter
@@ -94,9 +95,14 @@ def _branching(options: Options, rule: Rule) -> tuple[int, ...]:
             f"got {options.tree!r}, {len(words)} levels, but {options.num_speculative_tokens} speculative tokens: "
             "a tree is as deep as that number says", "tree",
         )  # fmt: skip
-    return tuple(map(int, words))
+    widths = [int(word) for word in words]
+    if math.prod(widths) > WIDEST:
+        raise UsageError(f"got {options.tree!r}; allowed are at most {WIDEST} branches in all", "tree")
+    return tuple(widths)
 
 
+WIDEST = 1024
+"""Branches of a tree: a pass over more rows than a context has takes longer than it could ever save."""
 _TREES = ", ".join(TREE_RULES)
 
 

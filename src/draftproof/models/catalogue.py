@@ -54,8 +54,14 @@ def locate(spec: str, setting: str) -> Path:
     allowed = f"allowed are {SPECS}" + (", or none" if setting == "drafter" else "")
     if backend != "tiny" or not name:
         raise UsageError(f"got {spec!r}; {allowed}", setting)
-    folder = Path(str(files("draftproof") / "assets" / name)) if name in EMBEDDED else Path(name).expanduser()
-    if not folder.is_dir():
+    if name in EMBEDDED:
+        return Path(str(files("draftproof") / "assets" / name))
+    try:
+        folder = Path(name).expanduser()
+        found = folder.is_dir()
+    except (RuntimeError, OSError, ValueError) as error:  # no such home, a name that is too long, a zero byte in it
+        raise UsageError(f"got {spec!r}, which is no path: {error}; {allowed}", setting) from None
+    if not found:
         raise UsageError(f"got {spec!r}, but {folder} is no folder; {allowed}", setting)
     return folder
 
