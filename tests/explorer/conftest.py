@@ -77,6 +77,12 @@ class Watched:
     def until(self, script: str, argument: object = None) -> None:
         self.page.wait_for_function(script, arg=argument)
 
+    def settle(self) -> None:
+        """Wait until what is set has stayed the same for a while: a slider tells its last word a little later."""
+        before = None
+        while before != (before := self.state()):
+            self.page.wait_for_timeout(700)
+
     def until_state(self, part: str) -> None:
         """Wait until what is set has this part, and all windows show it."""
         self.until("part => document.querySelector('#stamp [data-state]').dataset.state.includes(part)", part)

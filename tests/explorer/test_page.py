@@ -40,7 +40,7 @@ def test_a_bar_is_dragged_and_all_windows_follow(new_page):
         watched.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * share)
     watched.page.mouse.up()
     watched.until_state("p=")
-    watched.page.wait_for_timeout(300)
+    watched.settle()
     p = law(shown_state(watched).p)
     assert p[0] > 0.5
     assert np.isclose(p.sum(), 1, rtol=0, atol=CLOSE)
@@ -273,7 +273,7 @@ def test_a_hundred_moves_leave_no_number_behind(new_page):
     for _ in range(100):
         name, key = rng.choice(names), rng.choice(keys, p=[0.45, 0.35, 0.15, 0.05])
         watched.page.locator(f"{name} {THUMB}").press(str(key))
-    watched.page.wait_for_timeout(500)
+    watched.settle()
     state = shown_state(watched)
     p, q = laws_of(state)
     watched.until("size => document.querySelectorAll('[data-table=laws] tbody tr').length === size", len(p))
