@@ -146,4 +146,4 @@ def test_a_model_with_other_weights_or_none_is_refused(tmp_path):
 
 def test_a_model_whose_name_no_folder_can_have_is_refused(trace):
     change = {"target": "tiny:" + "n" * 5000, "fingerprints": {"tiny:" + "n" * 5000: "0"}}
-    assert len(refusal(replace(trace, settings=trace.settings | change))) < 200
+    assert len(refusal(replace(trace, settings=trace.settings | change))) < 300  # the name alone has 5,000

@@ -6,6 +6,7 @@ Backends are imported only when they are asked for.
 import hashlib
 from importlib.resources import files
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import NamedTuple
 
 from draftproof.errors import UsageError
@@ -60,7 +61,8 @@ def locate(spec: str, setting: str) -> Path:
         folder = Path(name).expanduser()
         found = folder.is_dir()
     except (RuntimeError, OSError, ValueError) as error:  # no such home, a name that is too long, a zero byte in it
-        raise UsageError(f"got {spec!r}, which is no path: {error}; {allowed}", setting) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"got {shortened(spec)}, which is no path: {reason}; {allowed}", setting) from None
     if not found:
         raise UsageError(f"got {spec!r}, but {folder} is no folder; {allowed}", setting)
     return folder
