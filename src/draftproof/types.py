@@ -1,10 +1,10 @@
-"""The words shared by all rooms. In: nothing. Out: type names and protocols. No logic lives here."""
+"""The words shared by all rooms. In: nothing. Out: type names, records and protocols. No logic lives here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-__all__ = ["Array", "Draws", "Noise", "Probs", "Purpose", "TokenId", "Tokens", "Tree", "Uniform"]
+__all__ = ["Array", "Draws", "Noise", "Probs", "Purpose", "Text", "TokenId", "Tokens", "Tree", "Uniform"]
 
 Array: TypeAlias = Any
 """An array of NumPy (float64 or objects such as `Fraction`) or of torch: whatever array-api-compat understands."""
@@ -17,6 +17,21 @@ Uniform: TypeAlias = Any
 
 TokenId: TypeAlias = int
 Tokens: TypeAlias = Sequence[int]
+
+
+class Text(list[int]):
+    """The token ids of a prompt and of what follows it; slices are plain lists, which stand for texts without a prompt.
+
+    Args:
+        tokens: the ids.
+        prompt_length: how many of them are the prompt.
+    """
+
+    __slots__ = ("prompt_length",)
+
+    def __init__(self, tokens: Iterable[int] = (), prompt_length: int = 0) -> None:
+        super().__init__(tokens)
+        self.prompt_length = prompt_length
 
 
 class Tree(NamedTuple):
