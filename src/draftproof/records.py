@@ -9,8 +9,14 @@ from typing import Any, Literal, Self
 
 __all__ = ["SCHEMA", "Candidate", "Conclusion", "Finding", "Measurement", "PassRecord", "Plan", "Trace"]
 
-SCHEMA = 2
+SCHEMA = 3
 """Goes up when a field changes its meaning."""
+
+
+class _Record:
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as a JSON object."""
+        return asdict(self)  # pyright: ignore[reportArgumentType] (what inherits is a dataclass)
 
 
 class Conclusion(StrEnum):
@@ -24,7 +30,7 @@ class Conclusion(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(_Record):
     """What one witness says about one subject."""
 
     witness: str
@@ -38,13 +44,9 @@ class Finding:
     where: str | None = None
     """Where the difference first shows."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(_Record):
     """The answer to one question: the machine, and named numbers with their units in their names.
 
     Args:
@@ -61,10 +63,6 @@ class Measurement:
     schema: int = SCHEMA
     subject: dict[str, Any] = field(default_factory=dict[str, Any])
     samples: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(_Record):
     """Whether to speculate on a workload, and how; if not, the speed-up is 1: that of plain decoding."""
 
     workload: str
@@ -102,10 +100,6 @@ class Plan:
     reason: str
     candidates: tuple[Candidate, ...]
     """The best first."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -123,6 +117,10 @@ class PassRecord:
     """The rule's unbiased estimate of `accepted`; None if it has none."""
     tree_depth: int | None = None
     """How many tokens deep a drafted tree is; None for a chain, which is as deep as it is long."""
+    fault: str | None = None
+    """How the drafter failed, if it did: the pass then drafted no further."""
+    why: str | None = None
+    """Why another number of tokens was to be drafted than in the pass before; None if it was not."""
 
     @property
     def depth(self) -> int:
@@ -131,7 +129,7 @@ class PassRecord:
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(_Record):
     """A generation in numbers. The conventions of the rates are vLLM's."""
 
     prompt: tuple[int, ...]
@@ -166,6 +164,11 @@ class Trace:
         return sum(len(record.drafted) for record in self.passes)
 
     @property
+    def num_drafter_faults(self) -> int:
+        """Passes in which the drafter failed."""
+        return sum(1 for record in self.passes if record.fault is not None)
+
+    @property
     def num_accepted_tokens(self) -> int:
         """Drafted tokens that the rule accepted."""
         return sum(record.accepted for record in self.passes)
@@ -193,7 +196,3 @@ class Trace:
         """For each position of a block, the part of `num_drafts` in which its token was accepted."""
         longest = max((record.depth for record in self.passes), default=0)
         return [sum(1 for record in self.passes if record.accepted > i) / self.num_drafts for i in range(longest)]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON object."""
-        return asdict(self)

@@ -282,32 +282,6 @@ def test_drafting_stops_where_the_drafts_context_ends_and_the_text_goes_on():
     assert [len(done.drafted) for done in passes][-1] == 0
 
 
-@dataclass(frozen=True)
-class Unwarped:
-    """A drafter that hands over what its model returned, law or not."""
-
-    model: TableModel
-
-    def law(self, context):
-        return np.array(self.model.law_of(tuple(context)))
-
-    def rewind(self, length):
-        pass
-
-    def fresh(self):
-        return self
-
-
-@pytest.mark.parametrize("row", [[float("nan"), 0.5], [2.0, 1.0], [0.0, 0.0], [1.5, -0.5]], ids=str)
-@pytest.mark.parametrize("rule", CHAIN_RULES)
-def test_nothing_is_emitted_from_a_draft_law_that_is_none(rule, row):
-    target = TableModel(lambda _: [0.5, 0.5], 2)
-    draft = TableModel(lambda text: [0.5, 0.5] if len(text) == 1 else row, 2)
-    engine = Engine(target, Unwarped(draft), RULES[rule], RAW, FixedLength(2))
-    with pytest.raises(ContractError, match="draft row 1 is no law"):
-        next(engine.decode([0], Stop(5), NOISE))
-
-
 def test_only_tree_rules_may_branch():
     with pytest.raises(UsageError, match="tree rule"):
         probe_engine(2, rule="token", branching=(2,))

@@ -36,7 +36,7 @@ def proposal_of(laws, widths, rule="token", drafter=None):
 
 def test_a_proposal_cannot_be_made_by_hand():
     with pytest.raises(ContractError):
-        Proposal(Tree((1,), (-1,)), np.array([[0.5, 0.5]]), (0,))
+        Proposal(Tree((1,), (-1,)), np.array([[0.5, 0.5]]), [0], ())
     with pytest.raises(ContractError):
         replace(proposal_of([[0.0, 1.0]], (1,)), laws=np.array([[1.0, 0.0]]))
 
@@ -86,4 +86,4 @@ def test_every_law_of_a_tree_is_asked_for_after_the_text_that_leads_to_it():
     one, two, three, four = proposal.tree.tokens
     assert proposal.prefixes([0]) == [[0], [0, one], [0, two], [0, one, three], [0, two, four]]
     assert drafter.asked == [(0,), (0, one), 1, (0, two)]
-    assert proposal.context == (0, two)
+    assert proposal.read == (two,)

@@ -172,12 +172,23 @@ def test_a_drafter_with_a_stale_context_costs_speed_but_not_exactness(rule):
     assert is_product(replace(tested, drafter=StaleDrafter(table(2))), Stop(3, 64), 3)
 
 
-@dataclass(frozen=True)
-class GrowingLength:
-    """A draft length that depends on all that it may depend on: what was emitted, accepted and drafted before."""
+@dataclass
+class GrowingLengths:
+    """Draft lengths that depend on all that they may depend on: what was emitted, accepted and drafted before."""
 
-    def __call__(self, emitted, accepted, drafted):
-        return 1 + (emitted + accepted + drafted) % 3
+    past: int = 0
+    why: str | None = None
+
+    def next(self, emitted):
+        return 1 + (emitted + self.past) % 3
+
+    def learn(self, drafted, accepted):
+        self.past += drafted + accepted
+
+
+class GrowingLength:
+    def begin(self):
+        return GrowingLengths()
 
 
 @pytest.mark.parametrize("rule", ["token", "block", "coupled"])

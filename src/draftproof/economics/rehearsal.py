@@ -7,7 +7,7 @@ pass costs depends on what ran before it (whose weights are still in the cache),
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from draftproof.engine import plain
 from draftproof.engine.loop import Engine
@@ -62,13 +62,21 @@ class Timed:
 
 @dataclass
 class _Next:
-    """A `DraftLength` that reads its lengths from a list, one a pass."""
+    """A `DraftLength` that reads its lengths from a list, one a pass, from one text to the next."""
 
     lengths: Iterator[int]
+    why: str | None = None
 
-    def __call__(self, emitted: int, accepted: int, drafted: int) -> int:
+    def begin(self) -> Self:
         """See `DraftLength`."""
+        return self
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
         return next(self.lengths, 0)
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""
 
 
 def rehearse(

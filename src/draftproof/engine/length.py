@@ -1,6 +1,7 @@
 """How many tokens to draft in a pass: the protocol, and the policy that never changes its mind.
 
-In: nothing that has not been emitted. Out: a number. A length that looked at target rows would be lossy.
+In: nothing but the past: what was emitted, drafted and accepted. Out: a number. A length that looked at target rows, or
+at the random numbers of the coming pass, would be lossy. Adaptive lengths live in `economics/policy.py`.
 """
 
 from dataclasses import dataclass
@@ -8,14 +9,31 @@ from typing import Protocol
 
 from draftproof.errors import UsageError
 
-__all__ = ["DraftLength", "FixedLength"]
+__all__ = ["DraftLength", "FixedLength", "Lengths", "Unchanging"]
+
+
+class Lengths(Protocol):
+    """Chooses the draft lengths of one generation, one after another, and learns from each pass."""
+
+    @property
+    def why(self) -> str | None:
+        """Why the last length is another than the one before, in a short sentence; None if it is not."""
+        ...
+
+    def next(self, emitted: int) -> int:
+        """Return K >= 0 for the next pass, given how many tokens were emitted so far."""
+        ...
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """Take in how many tokens in a row (of a tree: on its longest branch) a pass drafted, and how many it kept."""
+        ...
 
 
 class DraftLength(Protocol):
-    """Chooses the draft length of the next pass from what was emitted so far."""
+    """A way to choose draft lengths: a value."""
 
-    def __call__(self, emitted: int, accepted: int, drafted: int) -> int:
-        """Return K >= 0, given how many tokens were emitted, accepted and drafted before this pass."""
+    def begin(self) -> Lengths:
+        """Return what chooses the lengths of one generation."""
         ...
 
 
@@ -32,6 +50,21 @@ class FixedLength:
                 "num_speculative_tokens",
             )
 
-    def __call__(self, emitted: int, accepted: int, drafted: int) -> int:
-        """Return the fixed length."""
-        return self.num_speculative_tokens
+    def begin(self) -> Lengths:
+        """See `DraftLength`."""
+        return Unchanging(self.num_speculative_tokens)
+
+
+@dataclass(frozen=True)
+class Unchanging:
+    """See `Lengths`: always the same."""
+
+    length: int
+    why: str | None = None
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
+        return self.length
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""

@@ -9,58 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from draftproof.drafters.base import Drafter
+from draftproof.engine.guarded import Guarded
 from draftproof.engine.length import DraftLength
+from draftproof.engine.passes import Pass
 from draftproof.engine.proposal import Proposal, common_length
-from draftproof.engine.stop import FinishReason, Stop
-from draftproof.errors import UsageError
+from draftproof.engine.session import Session
+from draftproof.engine.stop import Stop
+from draftproof.errors import ContractError, UsageError
 from draftproof.models.base import Model
 from draftproof.noise import PassNoise
-from draftproof.records import PassRecord
 from draftproof.rules.base import Rule, Verdict
-from draftproof.types import Draws, Noise, Probs, Tokens, Tree
+from draftproof.types import Array, Draws, Noise, Probs, Text, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 
 __all__ = ["Engine", "Pass"]
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One forward of the target: what was drafted, what both models said, what was decided, what was emitted."""
-
-    start: int
-    """Length of prompt and output before this pass."""
-    proposal: Proposal
-    target: Probs
-    """(N + 1, V) laws of the target, rows as in `Tree`."""
-    path: tuple[int, ...]
-    """The drafted nodes that the rule keeps, before the text is cut at a stop; for a chain 0, 1, 2, .."""
-    emitted: tuple[int, ...]
-    logprobs: tuple[float, ...]
-    """Natural logarithm of each emitted token's probability under the target's law."""
-    finish_reason: FinishReason | None
-    expected_accepted: float | None
-    """The rule's unbiased estimate of len(path)."""
-
-    @property
-    def drafted(self) -> tuple[int, ...]:
-        """The drafted tokens."""
-        return self.proposal.tree.tokens
-
-    @property
-    def draft(self) -> Probs:
-        """The laws the drafted tokens were drawn from: for a chain (K, V)."""
-        return self.target[:0] if self.proposal.laws is None else self.proposal.laws
-
-    @property
-    def bonus(self) -> bool:
-        """Whether the rule kept a branch to its end, so that its last token is one more and replaces none."""
-        return (self.path[-1] if self.path else -1) not in self.proposal.tree.parents
-
-    def record(self) -> PassRecord:
-        """Return the pass in numbers, without its laws."""
-        depth = None if self.proposal.is_chain else self.proposal.depth
-        decided = len(self.path), self.emitted, self.bonus, self.expected_accepted
-        return PassRecord(self.start, self.drafted, *decided, depth)
 
 
 @dataclass(frozen=True)
@@ -85,27 +47,42 @@ class Engine:
         if any(width > 1 for width in self.branching) and not self.rule.branches:
             raise UsageError(f"the rule {self.rule.name} takes one draft after another; choose a tree rule", "tree")
 
-    def decode(self, prompt: Sequence[int], stop: Stop, noise: Noise) -> Iterator[Pass]:
+    def decode(self, prompt: Tokens, stop: Stop, noise: Noise) -> Iterator[Pass]:
         """Yield passes until the text stops; the concatenation of their `emitted` is the output.
 
         After every pass the target's cache holds exactly the text without its last token, the drafter's that or less.
         Random numbers consumed: those of the rule, addressed by the length of the text at the start of each pass.
         """
-        target, drafter = self.target.fresh(), self.drafter.fresh()
-        tokens, accepted, drafted = list(prompt), 0, 0
-        while (room := stop.room(len(prompt), len(tokens))) > 0:
-            start, draws = len(tokens), PassNoise(noise, len(tokens))
-            length = min(self.length(start - len(prompt), accepted, drafted), room - 1)
-            proposal = self.propose(drafter, tokens, length, draws)
-            laws = self.score(target, tokens, proposal)
+        return self.go_on(self.start(prompt), stop, noise)
+
+    def start(self, prompt: Tokens) -> Session:
+        """Return a text that consists of its prompt, of which nothing is read yet."""
+        text, drafter = Text(prompt, len(prompt)), Guarded(self.drafter.fresh(), self.target.vocab_size)
+        return Session(text, self.target.fresh(), drafter, self.length.begin())
+
+    def go_on(self, session: Session, stop: Stop, noise: Noise) -> Iterator[Pass]:
+        """Yield passes that go on with the text of `session`, whether it was just begun, left or interrupted."""
+        session.settle()
+        text, target, drafter, lengths = session.text, session.target, session.drafter, session.lengths
+        ending, prompt_length = stop.begin(), text.prompt_length
+        while (room := stop.room(prompt_length, len(text))) > 0:
+            start, draws = len(text), PassNoise(noise, len(text))
+            length = min(lengths.next(start - prompt_length), room - 1)
+            proposal = self.propose(drafter, text, length, draws)
+            rows = self.read(target, text, proposal)
+            laws = self.score(rows, text, proposal)
             verdict = self.verify(laws, proposal, draws)
             path = _path(verdict)
-            emitted, reason = stop.cut(self.emitted(proposal, verdict), room)
-            tokens += emitted
-            accepted, drafted = accepted + len(path), drafted + len(proposal.tree.tokens)
-            self.forget(target, drafter, start, path[: len(emitted) - 1], proposal, tokens)
-            expected = self._expected(laws, proposal, len(path))
-            yield Pass(start, proposal, laws, path, tuple(emitted), _logprobs(laws, path, emitted), reason, expected)
+            emitted, reason = ending.cut(self.emitted(proposal, verdict), room)
+            kept = path[: len(emitted) - 1]
+            self.forget(target, drafter, start, kept, proposal, emitted)
+            text += emitted
+            session.settled = min(len(text) - 1, start + len(kept))
+            lengths.learn(proposal.depth, len(path))
+            yield Pass(
+                start, proposal, laws, path, tuple(emitted), _logprobs(laws, path, emitted), reason,
+                self._expected(laws, proposal, len(path)), rows, drafter.take_fault(), lengths.why, ending.found,
+            )  # fmt: skip
             if reason:
                 return
 
@@ -114,13 +91,16 @@ class Engine:
         widths = [*self.branching[:length], *[1] * (length - len(self.branching))]
         return Proposal.draw(drafter, tokens, widths, self.rule, draws)
 
-    def score(self, target: Model, tokens: Sequence[int], proposal: Proposal) -> Probs:
-        """Return the target's laws (N + 1, V) after the text and after each drafted token, from one pass."""
+    def read(self, target: Model, tokens: Tokens, proposal: Proposal) -> Array:
+        """Return the target's rows (N + 1, V) after the text and after each drafted token, from one pass."""
         tree = proposal.tree
         unread = [*tokens[target.length :], *tree.tokens]
-        rows = target.extend(unread, len(tree.tokens) + 1, None if proposal.is_chain else tree.parents)
+        return target.extend(unread, len(tree.tokens) + 1, None if proposal.is_chain else tree.parents)
+
+    def score(self, rows: Array, tokens: Tokens, proposal: Proposal) -> Probs:
+        """Return the laws (N + 1, V) that the warpers make of the rows."""
         texts = proposal.prefixes(tokens) if self.pipeline.reads_text else None
-        return self.pipeline.laws(rows, target.row_kind, texts)
+        return self.pipeline.laws(rows, self.target.row_kind, texts)
 
     def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
         """Return what the rule makes of the proposal."""
@@ -132,11 +112,19 @@ class Engine:
         return [*(proposal.tree.tokens[node] for node in _path(verdict)), int(verdict.token)]
 
     def forget(
-        self, target: Model, drafter: Drafter, start: int, path: Sequence[int], proposal: Proposal, tokens: Tokens
+        self, target: Model, drafter: Drafter, start: int, path: Sequence[int], proposal: Proposal, emitted: Tokens
     ) -> None:
-        """Leave in the caches the text up to `start` and the drafted nodes on `path`."""
+        """Leave in the caches the text up to `start` and the drafted nodes on `path`.
+
+        Raises:
+            ContractError: if the target says that it holds anything else: a cache that cannot forget would go on with
+                rejected drafts.
+        """
         target.keep(start, path)
-        drafter.rewind(min(common_length(proposal.context, tokens), len(tokens) - 1))
+        if target.length != start + len(path):
+            raise ContractError(f"a model holds {target.length} tokens after it had to keep {start + len(path)}")
+        shared = common_length(proposal.read, emitted)
+        drafter.rewind(start + min(shared, len(emitted) - 1))
 
     def _drafted(self, proposal: Proposal) -> Tree | Probs:
         return proposal.tree if self.rule.branches else proposal.chain

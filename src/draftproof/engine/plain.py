@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from draftproof.engine.stop import Stop
 from draftproof.models.base import Model
 from draftproof.rules.base import pick
-from draftproof.types import Noise, Purpose
+from draftproof.types import Noise, Purpose, Text
 from draftproof.warpers.pipeline import Pipeline
 
 __all__ = ["decode"]
@@ -20,12 +20,12 @@ def decode(model: Model, pipeline: Pipeline, prompt: Sequence[int], stop: Stop, 
     Uniforms consumed: one FINAL per token, keyed by the length of the text before it.
     """
     model = model.fresh()
-    tokens = list(prompt)
+    tokens, ending = Text(prompt, len(prompt)), stop.begin()
     while (room := stop.room(len(prompt), len(tokens))) > 0:
         rows = model.extend(tokens[model.length :], rows=1)
         law = pipeline.laws(rows, model.row_kind, [tokens])[0]
         token = int(pick(law, noise.uniforms(Purpose.FINAL, len(tokens), 1)[0, ...]))
         tokens.append(token)
         yield token
-        if stop.cut([token], room)[1] == "stop":
+        if ending.cut([token], room)[1] == "stop":
             return

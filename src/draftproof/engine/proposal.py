@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 from draftproof.drafters.base import Drafter
 from draftproof.errors import ContractError
 from draftproof.rules.base import Place, Rule
-from draftproof.types import Array, Draws, Probs, Tokens, Tree
+from draftproof.types import Array, Draws, Probs, Text, Tokens, Tree
 
 __all__ = ["Proposal", "common_length"]
 
@@ -30,12 +30,14 @@ class Proposal:
         tree: the tokens and how they follow each other.
         laws: rows as in `Tree`, zeros at leaves, none after the last inner node: for a chain of K tokens (K, V). None
             when nothing was drafted.
-        context: what the drafter read last.
+        text: the text before them; it is the engine's own, which grows when the pass is over.
+        read: the drafted tokens that the drafter read last, after `text`.
     """
 
     tree: Tree
     laws: Probs | None
-    context: tuple[int, ...]
+    text: Tokens
+    read: tuple[int, ...]
     made_by: InitVar[object] = None
 
     def __post_init__(self, made_by: object) -> None:
@@ -60,23 +62,29 @@ class Proposal:
             depths.append(1 if parent < 0 else depths[parent] + 1)
         return max(depths, default=0)
 
-    def prefixes(self, context: Sequence[int]) -> list[list[int]]:
+    def prefixes(self, context: Tokens) -> list[list[int]]:
         """Return the text before each of the N + 1 rows: `context` and the drafted tokens that lead there."""
-        found = [list(context)]
+        prompt_length = context.prompt_length if isinstance(context, Text) else 0
+        found: list[list[int]] = [Text(context, prompt_length)]
         for token, parent in zip(*self.tree, strict=True):
-            found.append([*found[parent + 1], token])
+            found.append(Text([*found[parent + 1], token], prompt_length))
         return found
 
     @classmethod
-    def draw(cls, drafter: Drafter, context: Sequence[int], widths: Sequence[int], rule: Rule, draws: Draws) -> Self:
+    def draw(cls, drafter: Drafter, context: Tokens, widths: Sequence[int], rule: Rule, draws: Draws) -> Self:
         """Draft a tree whose nodes at depth d have widths[d] children, fewer where drafter or rule propose fewer.
 
         A branch is followed to its end before the next is begun. Uniforms consumed: those of `rule.children`.
+        `context` is written to meanwhile if it is a list, so that a long text is not copied for every token.
         """
-        growing = _Growing(drafter, rule, draws, widths, tuple(context), len(context))
-        growing.grow(-1, list(context))
-        tree = Tree(tuple(growing.tokens), tuple(growing.parents))
-        return cls(tree, growing.stacked(), growing.read, _DRAWN)
+        text = context if isinstance(context, list) else list(context)
+        start = len(text)
+        growing = _Growing(drafter, rule, draws, widths, text, start)
+        try:
+            growing.grow(-1)
+        finally:
+            del text[start:]
+        return cls(Tree(tuple(growing.tokens), tuple(growing.parents)), growing.stacked(), text, growing.read, _DRAWN)
 
 
 @dataclass
@@ -87,16 +95,17 @@ class _Growing:
     rule: Rule
     draws: Draws
     widths: Sequence[int]
-    read: tuple[int, ...]
+    text: list[int]
     start: int
+    read: tuple[int, ...] = ()
     tokens: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     laws: dict[int, Probs] = field(default_factory=dict)
 
-    def grow(self, node: int, text: list[int]) -> None:
+    def grow(self, node: int) -> None:
         """Draft the children of `node`, to which `text` leads, and then theirs."""
-        depth = len(text) - self.start
-        if depth >= len(self.widths) or (law := self._law(text)) is None:
+        depth = len(self.text) - self.start
+        if depth >= len(self.widths) or (law := self._law()) is None:
             return
         first = len(self.tokens)
         place = Place(self.draws, node + 1, depth, tuple(range(first, first + self.widths[depth])))
@@ -105,14 +114,17 @@ class _Growing:
         self.tokens += drafted
         self.parents += [node] * len(drafted)
         for child, token in enumerate(drafted, first):
-            self.grow(child, [*text, token])
+            self.text.append(token)
+            self.grow(child)
+            self.text.pop()
 
-    def _law(self, text: list[int]) -> Probs | None:
-        shared = common_length(text, self.read)
+    def _law(self) -> Probs | None:
+        branch = tuple(self.text[self.start :])
+        shared = common_length(branch, self.read)
         if shared < len(self.read):
-            self.drafter.rewind(shared)
-        self.read = tuple(text)
-        return self.drafter.law(text)
+            self.drafter.rewind(self.start + shared)
+        self.read = branch
+        return self.drafter.law(self.text)
 
     def stacked(self) -> Probs | None:
         """Return the laws as rows; zeros where nothing was drafted."""

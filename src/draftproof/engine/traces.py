@@ -129,6 +129,8 @@ def _examine_pass(record: PassRecord, where: str) -> None:
     _demand(type(record.start) is int, f"{where}start", record.start)
     _demand(type(record.bonus) is bool, f"{where}bonus", record.bonus)
     _demand(expected is None or _finite(expected), f"{where}expected_accepted", expected)
+    _demand(isinstance(record.fault, str | None), f"{where}fault", record.fault)
+    _demand(isinstance(record.why, str | None), f"{where}why", record.why)
 
 
 def _demand(right: bool, part: str, value: Any) -> None:

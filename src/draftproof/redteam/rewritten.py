@@ -37,8 +37,7 @@ class Block:
     @property
     def text(self) -> tuple[int, ...]:
         """The text before the pass."""
-        read = self.proposal.context
-        return read[: len(read) - len(self.tokens) + 1] if self.tokens else read
+        return tuple(self.proposal.text)
 
     def tested_against(self, laws: Probs) -> "Block":
         """Return the same block with other rows of the target."""

@@ -84,6 +84,15 @@ class SweptLength:
 
     lengths: tuple[int, ...] = (3, 0, 1, 4, 0, 2)
 
-    def __call__(self, emitted: int, accepted: int, drafted: int) -> int:
+    why = None
+
+    def begin(self) -> Self:
         """See `DraftLength`."""
+        return self
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
         return self.lengths[emitted % len(self.lengths)]
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""

@@ -73,7 +73,7 @@ def one_pass(rule: Rule, branching: tuple[int, ...]) -> Statement:
             while len(text) < end:
                 draws = PassNoise(noise, len(text))
                 proposal = engine.propose(engine.drafter.fresh(), text, length, draws)
-                rows = engine.score(engine.target.fresh(), text, proposal)
+                rows = engine.score(engine.read(engine.target.fresh(), text, proposal), text, proposal)
                 text += engine.emitted(proposal, engine.verify(rows, proposal, draws))
                 length = 0
             return tuple(text[len(PROMPT) :])

@@ -13,7 +13,7 @@ from draftproof.redteam.base import Tamper
 from draftproof.redteam.forgetful import Cut, Forgetful, half_forgetting, keeping
 from draftproof.redteam.handed import rebuilt
 from draftproof.rules.catalogue import TREE_RULES
-from draftproof.types import Array, Probs, Tokens
+from draftproof.types import Array, Tokens
 
 __all__ = ["TAMPERS"]
 
@@ -46,12 +46,12 @@ class _StaleSeed(Forgetful):
 class _Meddling(Engine):
     """Its drafter writes the first draft over the last entry of the target's cache."""
 
-    def score(self, target: Model, tokens: Tokens, proposal: Proposal) -> Probs:
-        """See `Engine.score`."""
+    def read(self, target: Model, tokens: Tokens, proposal: Proposal) -> Array:
+        """See `Engine.read`."""
         if proposal.tree.tokens and target.length:
             target.rewind(target.length - 1)
             target.extend(proposal.tree.tokens[:1])
-        return super().score(target, tokens, proposal)
+        return super().read(target, tokens, proposal)
 
 
 TAMPERS = (

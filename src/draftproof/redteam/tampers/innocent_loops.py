@@ -35,10 +35,10 @@ class _Rereading(Engine):
         start: int,
         path: Sequence[int],
         proposal: Proposal,
-        tokens: Sequence[int],
+        emitted: Sequence[int],
     ) -> None:
         """See `Engine.forget`."""
-        super().forget(target, drafter, start, path, proposal, tokens)
+        super().forget(target, drafter, start, path, proposal, emitted)
         target.rewind(0)
 
 
@@ -61,13 +61,31 @@ class _Switching(Engine):
         return Engine.verify(replace(self, rule=rule), laws, proposal, draws)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Following:
-    """See `DraftLength`: two tokens while half of all drafts are kept, else one."""
+    """See `Lengths`: two tokens while half of all drafts are kept, else one."""
 
-    def __call__(self, emitted: int, accepted: int, drafted: int) -> int:
+    drafted: int = 0
+    accepted: int = 0
+    why: str | None = None
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
+        return 2 if 2 * self.accepted >= self.drafted else 1
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`."""
+        self.drafted += drafted
+        self.accepted += accepted
+
+
+@dataclass(frozen=True)
+class _FollowingLength:
+    """See `DraftLength`."""
+
+    def begin(self) -> _Following:
         """See `DraftLength`."""
-        return 2 if 2 * accepted >= drafted else 1
+        return _Following()
 
 
 @dataclass(frozen=True)
@@ -142,7 +160,7 @@ TAMPERS = (
         "length-follows-acceptance",
         "Drafts two tokens while half of all drafts are kept, else one.",
         "C24, llama.cpp #11933",
-        lambda engine: replace(engine, length=_Following()),
+        lambda engine: replace(engine, length=_FollowingLength()),
     ),
     _innocent(
         "drafted-past-the-limit",
