@@ -64,7 +64,8 @@ class Engine:
         """Yield passes that go on with the text of `session`, whether it was just begun, left or interrupted."""
         session.settle()
         text, target, drafter, lengths = session.text, session.target, session.drafter, session.lengths
-        ending, prompt_length = stop.begin(), text.prompt_length
+        prompt_length = text.prompt_length
+        ending = stop.begin(text[prompt_length:])
         while (room := stop.room(prompt_length, len(text))) > 0:
             start, draws = len(text), PassNoise(noise, len(text))
             length = min(lengths.next(start - prompt_length), room - 1)
@@ -74,15 +75,16 @@ class Engine:
             verdict = self.verify(laws, proposal, draws)
             path = _path(verdict)
             emitted, reason = ending.cut(self.emitted(proposal, verdict), room)
-            kept = path[: len(emitted) - 1]
-            self.forget(target, drafter, start, kept, proposal, emitted)
-            text += emitted
-            session.settled = min(len(text) - 1, start + len(kept))
-            lengths.learn(proposal.depth, len(path))
-            yield Pass(
+            done = Pass(
                 start, proposal, laws, path, tuple(emitted), _logprobs(laws, path, emitted), reason,
                 self._expected(laws, proposal, len(path)), rows, drafter.take_fault(), lengths.why, ending.found,
             )  # fmt: skip
+            lengths.learn(proposal.depth, len(path))
+            kept = path[: len(emitted) - 1]
+            self.forget(target, drafter, start, kept, proposal, emitted)
+            text += emitted
+            session.settled = start + len(kept)
+            yield done
             if reason:
                 return
 

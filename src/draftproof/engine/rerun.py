@@ -4,32 +4,31 @@ In: a `Trace` with settings. Out: the `Run` it was, and the first pass that diff
 models that are other ones now, are refused: a difference would say nothing about the engine then.
 """
 
-from collections.abc import Iterable
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from importlib import metadata
 from reprlib import repr as shortened
 from typing import Any
 
-from draftproof.drafters.none import NoDrafter
+from draftproof.drafters.catalogue import fingerprint_of
+from draftproof.engine.length import Lengths
 from draftproof.engine.loop import Pass
-from draftproof.engine.setup import Options, Run, prepare
+from draftproof.engine.options import NAMES, Options, from_json, to_json
+from draftproof.engine.setup import Run, prepare
 from draftproof.errors import UsageError
 from draftproof.models.catalogue import fingerprint
 from draftproof.records import PassRecord, Trace
 
 __all__ = ["first_difference", "options_of", "rerun", "settings_of"]
 
-NAMES = {field.name: type(field.default) for field in fields(Options)}
-"""The options of a run and what they are."""
-
 
 def settings_of(run: Run) -> dict[str, Any]:
     """Return what a trace keeps of a run: its options, the `fingerprints` of the models it reads, the `version`."""
-    read = {"target": run.options.target}
-    if not isinstance(run.engine.drafter, NoDrafter):
-        read["drafter"] = run.options.drafter
-    prints = {spec: fingerprint(spec, setting) for setting, spec in read.items()}
-    return asdict(run.options) | {"fingerprints": prints, "version": metadata.version("draftproof")}
+    options = run.options
+    prints = {options.target: fingerprint(options.target, "target")}
+    if options.speculates:
+        prints[options.drafter] = fingerprint_of(options.drafter)
+    return to_json(options) | {"fingerprints": prints, "version": metadata.version("draftproof")}
 
 
 def options_of(settings: dict[str, Any]) -> Options:
@@ -42,11 +41,13 @@ def options_of(settings: dict[str, Any]) -> Options:
     if strange := names ^ settings.keys():
         name = min(strange)
         raise UsageError(f"its setting {shortened(name)} is {'missing' if name in names else 'unknown here'}", "trace")
-    for name, kind in (NAMES | {"fingerprints": dict, "version": str}).items():
-        value = settings[name]
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise UsageError(f"its setting {name} is {shortened(value)}, which is no {kind.__name__}", "trace")
-    options = Options(**{name: settings[name] for name in NAMES})
+    for name, kind in (("fingerprints", dict), ("version", str)):
+        if not isinstance(settings[name], kind):
+            raise UsageError(f"its setting {name} is {shortened(settings[name])}, which is no {kind.__name__}", "trace")
+    try:
+        options = Options(**from_json({name: settings[name] for name in NAMES}))
+    except UsageError as error:
+        raise UsageError(f"its setting {error}", "trace") from None
     prints = settings["fingerprints"]
     known = {options.target} <= prints.keys() <= {options.target, options.drafter}
     if not known or not all(isinstance(digits, str) for digits in prints.values()):
@@ -69,8 +70,9 @@ def rerun(trace: Trace) -> Run:
     options = options_of(trace.settings)
     try:
         for spec, before in trace.settings["fingerprints"].items():
-            _same(spec, before, fingerprint(spec, "target" if spec == options.target else "drafter"))
-        run = prepare(options)
+            _same(spec, before, fingerprint(spec, "target") if spec == options.target else fingerprint_of(spec))
+        lengths = tuple(record.depth for record in trace.passes)
+        run = prepare(options, decide=lambda engine, prompt: Recorded(lengths))
     except UsageError as error:
         raise UsageError(f"it cannot be run again: {error}", "trace") from None
     except OSError as error:
@@ -99,11 +101,37 @@ def first_difference(trace: Trace, passes: Iterable[Pass]) -> int | None:
     return None if ends_alike else len(trace.passes)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """See `DraftLength`: what was drafted before, pass by pass; lengths chosen by costs would be chosen anew."""
+
+    lengths: tuple[int, ...]
+
+    def begin(self) -> Lengths:
+        """See `DraftLength`."""
+        return _Recording(iter(self.lengths))
+
+
+@dataclass
+class _Recording:
+    """See `Lengths`."""
+
+    lengths: Iterator[int]
+    why: str | None = None
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`; nothing is drafted after the last recorded pass."""
+        return next(self.lengths, 0)
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""
+
+
 def _same(spec: str, before: str, now: str) -> None:
     if before != now:
         raise UsageError(f"{spec} has other weights now ({shortened(before)} then, {now!r} now)")
 
 
 def _decided(record: PassRecord) -> PassRecord:
-    """Return a record without the estimate, whose last bits are the machine's."""
-    return replace(record, expected_accepted=None)
+    """Return a record without its reasons and its estimate, whose last bits are the machine's."""
+    return replace(record, expected_accepted=None, why=None)

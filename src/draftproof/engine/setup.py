@@ -1,44 +1,52 @@
 """From the options of a generation to the parts of a run: engine, tokenizer, prompt, stops, noise.
 
-In: words and numbers as typed. Out: a `Run`. Every option is honoured here or refused by name.
+In: words and numbers as typed. Out: a `Run`. Every option is honoured here or refused by name, and all that can be
+refused without a model is refused before one is loaded.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from draftproof.drafters.base import Drafter
-from draftproof.drafters.model import ModelDrafter
+from draftproof.drafters.catalogue import check_spec, load_drafter
 from draftproof.drafters.none import NoDrafter
-from draftproof.engine.length import FixedLength
+from draftproof.engine.combinations import check
+from draftproof.engine.controls import check_controls, pipelines
+from draftproof.engine.gathered import Gathered
+from draftproof.engine.length import DraftLength, FixedLength
 from draftproof.engine.loop import Engine
+from draftproof.engine.options import Options
 from draftproof.engine.stop import Stop
 from draftproof.errors import UsageError
 from draftproof.models.catalogue import LoadedModel, load, locate
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.noise import PhiloxNoise
 from draftproof.rules.base import Rule
-from draftproof.rules.catalogue import DEFAULT_RULE, TREE_RULES, rule_named
-from draftproof.warpers.pipeline import Pipeline, sampling
+from draftproof.rules.catalogue import rule_named
+from draftproof.warpers.base import Warper
 
-__all__ = ["Options", "Run", "load_drafter", "prepare"]
+__all__ = ["Decide", "Models", "Run", "prepare"]
+
+WIDEST = 1024
+"""Branches of a tree: a pass over more rows than a context has takes longer than it could ever save."""
+MOST_SAMPLES = 1024
+Decide = Callable[[Engine, list[int]], DraftLength]
+"""(engine, prompt) -> what chooses the draft lengths; see `economics/policy.py`."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a user may ask of a generation; the names are those of the command line."""
+class Models:
+    """What was loaded, by SPEC: runs with other settings share it."""
 
-    prompt: str = ""
-    target: str = "tiny:target"
-    drafter: str = "tiny:draft"
-    num_speculative_tokens: int = 3
-    max_tokens: int = 128
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    no_speculation: bool = False
-    rule: str = DEFAULT_RULE
-    tree: str = ""
+    def __init__(self) -> None:
+        self._loaded: dict[str, LoadedModel] = {}
+
+    def load(self, spec: str, setting: str) -> LoadedModel:
+        """Return the model that `spec` names, ready to be read in company; it is loaded once."""
+        if spec not in self._loaded:
+            model, tokenizer = load(spec, setting)
+            self._loaded[spec] = LoadedModel(Gathered(model, patient=setting == "target"), tokenizer)
+        return self._loaded[spec]
 
 
 @dataclass(frozen=True)
@@ -49,36 +57,70 @@ class Run:
     tokenizer: Tokenizer
     prompt: list[int]
     stop: Stop
-    noise: PhiloxNoise
     options: Options
 
+    @cached_property
+    def noises(self) -> tuple[PhiloxNoise, ...]:
+        """One source of random numbers for each of the `n` samples."""
+        return tuple(PhiloxNoise(self.options.seed, sample) for sample in range(self.options.n))
 
-def prepare(options: Options) -> Run:
+    @property
+    def noise(self) -> PhiloxNoise:
+        """That of the first sample."""
+        return self.noises[0]
+
+
+def prepare(
+    options: Options,
+    models: Models | None = None,
+    decide: Decide | None = None,
+    processors: Sequence[Warper] = (),
+) -> Run:
     """Return the run that the options describe; a draft length of 0 and the drafter `none` are plain decoding.
+
+    Args:
+        options: what was asked for.
+        models: where models were loaded for other runs; for this run alone if not given.
+        decide: chooses the draft lengths where the options say "auto".
+        processors: further warpers, which no option describes.
 
     Raises:
         UsageError: naming the first option that cannot be honoured.
     """
-    pipeline = sampling(options.temperature, options.top_k, options.top_p)
-    length, noise = FixedLength(options.num_speculative_tokens), PhiloxNoise(options.seed)
-    rule = rule_named(options.rule)
-    branching = _branching(options, rule)
-    stop = Stop(options.max_tokens)
-    target = load(options.target, "target")
+    rule, length = _check(options)
+    models = models or Models()
+    target = models.load(options.target, "target")
     model, tokenizer = target
-    if "coupled" in rule.name:  # its promise, the same text with any draft, needs the same bits with any draft
-        model = model.steady()
     prompt = tokenizer.encode(options.prompt)
     if len(prompt) > model.context_limit:
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
-    return Run(
-        Engine(model, _drafter(options, target, pipeline), rule, pipeline, length, branching),
-        tokenizer,
-        prompt,
-        replace(stop, context_limit=model.context_limit, tokens=tokenizer.eos),
-        noise,
-        options,
-    )
+    ends = frozenset(options.stop_token_ids) | (frozenset() if options.ignore_eos else tokenizer.eos)
+    pipeline, draft_pipeline = pipelines(options, tokenizer, ends, processors)
+    drafter = load_drafter(options.drafter, target, draft_pipeline, models.load) if options.speculates else NoDrafter()
+    if "coupled" in rule.name:  # its promise, the same text with any draft, needs the same bits with any draft
+        model = model.steady()
+    engine = Engine(model, drafter, rule, pipeline, length or FixedLength(0), _branching(options, rule))
+    if length is None and options.speculates:
+        engine = _decided(engine, prompt, decide)
+    stop = Stop(options.max_tokens, model.context_limit, ends, options.stop, tokenizer.stream, options.min_tokens)
+    return Run(engine, tokenizer, prompt, stop, options)
+
+
+def _check(options: Options) -> tuple[Rule, FixedLength | None]:
+    """Refuse what can be refused without a model, and return what needs none; no length stands for "auto"."""
+    check(options)
+    check_controls(options)
+    PhiloxNoise(options.seed)
+    if not 1 <= options.n <= MOST_SAMPLES:
+        raise UsageError(f"got {options.n}; allowed are 1 to {MOST_SAMPLES}", "n")
+    rule = rule_named(options.rule)
+    _branching(options, rule)
+    Stop(options.max_tokens, strings=options.stop, spelling=lambda: str, min_tokens=options.min_tokens)
+    asked = options.num_speculative_tokens
+    length = None if isinstance(asked, str) else FixedLength(asked)
+    locate(options.target, "target")
+    check_spec(options.drafter)
+    return rule, length
 
 
 def _branching(options: Options, rule: Rule) -> tuple[int, ...]:
@@ -88,54 +130,13 @@ def _branching(options: Options, rule: Rule) -> tuple[int, ...]:
     words = options.tree.split(",")
     if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
         raise UsageError(f"got {options.tree!r}; allowed are whole numbers from 1 up with commas, as 3,2,1", "tree")
-    if not rule.branches:
-        raise UsageError(f"got {options.tree!r} with the rule {rule.name!r}; it needs a tree rule: {_TREES}", "tree")
-    if len(words) > options.num_speculative_tokens:
-        raise UsageError(
-            f"got {options.tree!r}, {len(words)} levels, but {options.num_speculative_tokens} speculative tokens: "
-            "a tree is as deep as that number says", "tree",
-        )  # fmt: skip
     widths = [int(word) for word in words]
     if math.prod(widths) > WIDEST:
         raise UsageError(f"got {options.tree!r}; allowed are at most {WIDEST} branches in all", "tree")
     return tuple(widths)
 
 
-WIDEST = 1024
-"""Branches of a tree: a pass over more rows than a context has takes longer than it could ever save."""
-_TREES = ", ".join(TREE_RULES)
-
-
-def _drafter(options: Options, target: LoadedModel, pipeline: Pipeline) -> Drafter:
-    spec = options.drafter
-    if spec == "none":
-        return NoDrafter()
-    if options.no_speculation or options.num_speculative_tokens == 0:
-        locate(spec, "drafter")  # not needed, but not ignored: a word that names nothing is refused
-        return NoDrafter()
-    return load_drafter(spec, target, pipeline)
-
-
-def load_drafter(spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
-    """Return the model that `spec` names as a drafter for `target`.
-
-    Raises:
-        UsageError: if there is none, or its vocabulary is another; the message has the first difference.
-    """
-    draft = load(spec, "drafter")
-    if difference := _difference(draft, target):
-        raise UsageError(f"got {spec!r}: {difference}; target and drafter must share one vocabulary", "drafter")
-    return ModelDrafter(draft.model, pipeline)
-
-
-def _difference(draft: LoadedModel, target: LoadedModel) -> str | None:
-    """Return in what the two vocabularies differ, or None."""
-    if draft.model.vocab_size != target.model.vocab_size:
-        return f"it has {draft.model.vocab_size} tokens, the target {target.model.vocab_size}"
-    theirs, ours = draft.tokenizer.vocabulary, target.tokenizer.vocabulary
-    different = sorted({*theirs.items()} ^ {*ours.items()}, key=lambda entry: entry[1])
-    if not different:
-        return None
-    token = different[0][1]
-    meanings = [next((text for text, id_ in words.items() if id_ == token), "nothing") for words in (theirs, ours)]
-    return f"token {token} is {meanings[0]!r} there and {meanings[1]!r} in the target"
+def _decided(engine: Engine, prompt: list[int], decide: Decide | None) -> Engine:
+    if decide is None:
+        raise UsageError("got 'auto', but nothing here can choose; give a number", "num_speculative_tokens")
+    return replace(engine, length=decide(engine, prompt))

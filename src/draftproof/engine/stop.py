@@ -49,9 +49,13 @@ class Stop:
         if self.strings and self.spelling is None:
             raise UsageError("stop strings need to know how tokens are written", "stop")
 
-    def begin(self) -> "Ending":
-        """Return what watches one text."""
-        return Ending(self, self.spelling() if self.strings and self.spelling else None)
+    def begin(self, emitted: Sequence[int] = ()) -> "Ending":
+        """Return what watches one text, of which some tokens may have been emitted before."""
+        ending = Ending(self, self.spelling() if self.strings and self.spelling else None)
+        for token in emitted:
+            ending.sees_end(token)
+        ending.found = None
+        return ending
 
     def room(self, prompt_length: int, length: int) -> int:
         """Return how many tokens may still be emitted when prompt and output hold `length` tokens."""
@@ -81,15 +85,15 @@ class Ending:
         """Return the part of `block` that is emitted, and why the text ends with it (None: it goes on)."""
         kept, reason = self.stop.cut(block, room)
         for i, token in enumerate(kept):
-            self.emitted += 1
-            if self._completed(token):
+            if self.sees_end(token):
                 return kept[: i + 1], "stop"
         if reason == "stop" and kept:
             self.found = kept[-1]
         return kept, reason
 
-    def _completed(self, token: int) -> bool:
-        """Return whether a stop string ends in what `token` adds to the text; the first of them is `found`."""
+    def sees_end(self, token: int) -> bool:
+        """Take in the next token, and return whether a stop string ends in what it adds; the first one is `found`."""
+        self.emitted += 1
         if self.piece is None:
             return False
         seen, new = self.tail, self.piece(token)

@@ -1,0 +1,36 @@
+"""Chooses draft lengths where the options say "auto": costs are measured once for each pair of models and rule.
+
+In: an engine and a prompt. Out: what chooses the lengths of a generation.
+"""
+
+from draftproof.economics.calibrate import calibrate
+from draftproof.economics.policy import Adaptive, Costs
+from draftproof.engine.length import DraftLength
+from draftproof.engine.loop import Engine
+from draftproof.engine.options import Options
+from draftproof.engine.setup import Decide
+
+__all__ = ["Auto"]
+
+
+class Auto:
+    """Remembers the costs that were measured.
+
+    Args:
+        batch: how many texts are decoded together.
+    """
+
+    def __init__(self, batch: int = 1) -> None:
+        self._batch = batch
+        self._costs: dict[tuple[str, str, str], Costs] = {}
+
+    def of(self, options: Options) -> Decide:
+        """Return what chooses for runs with these options."""
+        key = options.target, options.drafter, options.rule
+
+        def decide(engine: Engine, prompt: list[int]) -> DraftLength:
+            if key not in self._costs:
+                self._costs[key] = calibrate(engine, prompt, self._batch)
+            return Adaptive(self._costs[key])
+
+        return decide

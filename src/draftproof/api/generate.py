@@ -1,0 +1,123 @@
+"""`generate` and `stream`: text from the target's own law, in one call.
+
+In: a prompt and settings. Out: a `Generated`, or pieces of text as they come. The law is that of the target under the
+settings, with speculation and without; settings that do not go together are refused before a model is loaded.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Unpack, overload
+
+from draftproof.api.auto import Auto
+from draftproof.api.samples import Generated
+from draftproof.api.settings import Settings, options_of
+from draftproof.api.together import together
+from draftproof.engine.logprobs import Scored, scored
+from draftproof.engine.setup import Models, Run, prepare
+from draftproof.errors import UsageError
+from draftproof.warpers.base import Warper
+
+__all__ = ["Piece", "check_logprobs", "generate", "stream"]
+
+MOST_ALTERNATIVES = 1024
+
+
+@overload
+def generate(
+    prompt: str, *, logprobs: int | None = None, processors: Sequence[Warper] = (), **settings: Unpack[Settings]
+) -> Generated: ...
+@overload
+def generate(
+    prompt: Sequence[str],
+    *,
+    batch_size: int = 8,
+    logprobs: int | None = None,
+    processors: Sequence[Warper] = (),
+    **settings: Unpack[Settings],
+) -> list[Generated]: ...
+def generate(
+    prompt: str | Sequence[str], *, batch_size: int = 8, logprobs: int | None = None,
+    processors: Sequence[Warper] = (), **settings: Any,
+) -> Generated | list[Generated]:  # fmt: skip
+    """Return what follows a prompt, or each of several, which are then decoded together.
+
+    Args:
+        prompt: one text or several.
+        batch_size: how many texts are decoded at a time; it changes the speed, not the texts.
+        logprobs: asks for log-probabilities, with so many alternatives beside each token (0 or more).
+        processors: further warpers, such as `draftproof.warpers.processor`'s, before the temperature.
+        settings: see `Settings`.
+
+    Raises:
+        UsageError: naming the first setting that cannot be honoured.
+
+    >>> generate("And the king said", max_tokens=3, seed=2).samples[0].finish_reason
+    'length'
+    """
+    check_logprobs(logprobs)
+    prompts = [prompt] if isinstance(prompt, str) else list(prompt)
+    options = [options_of(text, settings) for text in prompts]
+    models, auto = Models(), Auto(max(1, min(batch_size, sum(each.n for each in options))))
+    runs = [prepare(each, models, auto.of(each), processors) for each in options]
+    found = {number: generated for number, _, generated in together(runs, batch_size, logprobs)}
+    for generated in found.values():
+        for sample in generated.samples:
+            if sample.error is not None:
+                raise UsageError(f"a text ended after {len(sample.token_ids)} tokens: {sample.error}")
+    return found[0] if isinstance(prompt, str) else [found[number] for number in range(len(prompts))]
+
+
+class Piece(NamedTuple):
+    """What one pass of the target added to a text."""
+
+    text: str
+    """The characters that are complete with it; a character of several tokens comes with the last of them."""
+    token_ids: tuple[int, ...]
+    from_draft: tuple[bool, ...]
+    """For each token whether it was drafted and kept."""
+    logprobs: tuple[Scored, ...] | None
+    finish_reason: str | None
+    """`stop` or `length` with the last piece, else None."""
+    stop_reason: str | int | None
+
+
+def stream(
+    prompt: str, *, logprobs: int | None = None, processors: Sequence[Warper] = (), **settings: Unpack[Settings]
+) -> Iterator[Piece]:
+    """Yield what follows a prompt, a piece for each pass of the target; memory stays flat however long it gets.
+
+    Args:
+        prompt: the text to go on from.
+        logprobs: see `generate`.
+        processors: see `generate`.
+        settings: see `Settings`; `n` is 1.
+
+    Raises:
+        UsageError: naming the first setting that cannot be honoured, before anything is yielded.
+
+    >>> "".join(piece.text for piece in stream("And the king said", max_tokens=3, temperature=0))
+    ' unto the'
+    """
+    check_logprobs(logprobs)
+    options = options_of(prompt, settings)
+    if options.n != 1:
+        raise UsageError(f"got {options.n}; a stream is one text, so 1 is allowed; `generate` takes more", "n")
+    return _pieces(prepare(options, decide=Auto().of(options), processors=processors), logprobs)
+
+
+def _pieces(run: Run, logprobs: int | None) -> Iterator[Piece]:
+    spell, kind = run.tokenizer.stream(), run.engine.target.row_kind
+    for done in run.engine.decode(run.prompt, run.stop, run.noise):
+        text = "".join(spell(token) for token in done.emitted)
+        from_draft = tuple(i < len(done.path) for i in range(len(done.emitted)))
+        scores = None if logprobs is None else tuple(scored(done, kind, logprobs))
+        yield Piece(text, done.emitted, from_draft, scores, done.finish_reason, done.stopped_by)
+
+
+def check_logprobs(logprobs: int | None) -> None:
+    """Refuse numbers of alternatives that cannot be.
+
+    Raises:
+        UsageError: if the number is out of range.
+    """
+    if logprobs is not None and not 0 <= logprobs <= MOST_ALTERNATIVES:
+        raise UsageError(f"got {logprobs}; allowed are 0 to {MOST_ALTERNATIVES}", "logprobs")
