@@ -78,7 +78,7 @@ OF_ONE_POSITION = {
 }
 SPECIAL = [world for world in WORLDS if world.pipeline != RAW or world.stop.tokens or world.stop.max_tokens > 10]
 EQUALS = fractions(["3/7", "3/7", "1/7"])
-TIES = World("equals", lambda _: EQUALS, WORLDS[0].draft, 3, 2, Stop(2), Pipeline(Temperature(0)))
+TIES = World("equals", lambda _: EQUALS, WORLDS[0].draft, 3, 2, Stop(2), Pipeline((Temperature(0),)))
 QUICK = {"laws with zeros", "a stop inside a block", "one draft a pass, many passes", "greedy", "top-k"}
 SMALL = [world for world in WORLDS if world.name in QUICK]
 

@@ -31,7 +31,7 @@ WITNESSES = {witness.name: witness for witness in battery()}
 SINGLE, LOSSY = exact_answers("tampers_single.json"), exact_answers("lossy_rules.json")
 SINGLE_BY_ID = {answer["id"]: answer for answer in SINGLE["tampers"]}
 RACES = {"S26", "S27"}
-NUCLEUS = Pipeline(filters=(TopP(Fraction(7, 10)),))
+NUCLEUS = Pipeline((TopP(Fraction(7, 10)),))
 FILTERED = {"S11d", "S11e", "S11f", "S11g", "S11h"}
 
 

@@ -112,10 +112,10 @@ def test_the_context_limit_ends_the_text_to_the_token(rule):
 @pytest.mark.parametrize(
     "pipeline",
     [
-        Pipeline(Temperature(Fraction(1, 2))),
-        Pipeline(Temperature(0)),
-        Pipeline(filters=(TopK(2),)),
-        Pipeline(Temperature(Fraction(1, 3)), (TopK(2), TopP(Fraction(3, 4)))),
+        Pipeline((Temperature(Fraction(1, 2)),)),
+        Pipeline((Temperature(0),)),
+        Pipeline((TopK(2),)),
+        Pipeline((Temperature(Fraction(1, 3)), TopK(2), TopP(Fraction(3, 4)))),
     ],
     ids=["temperature 1/2", "greedy", "top-k", "all three"],
 )
@@ -127,7 +127,7 @@ def test_every_sampling_control_is_exact_together_with_speculation(rule, pipelin
 
 @pytest.mark.parametrize("rule", CHAIN_RULES)
 def test_a_draft_left_unwarped_is_still_lossless(rule):
-    tested = engine(2, Pipeline(Temperature(Fraction(1, 2)), (TopK(2),)), draft_pipeline=RAW, rule=rule)
+    tested = engine(2, Pipeline((Temperature(Fraction(1, 2)), TopK(2))), draft_pipeline=RAW, rule=rule)
     assert is_product(tested, Stop(3, 64), 3)
 
 

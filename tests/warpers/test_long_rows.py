@@ -21,7 +21,7 @@ def logits(rows=ROWS, size=SIZE):
 def test_a_row_has_the_same_law_alone_and_in_company(setting):
     warp, rows = sampling(*setting), logits()
     together = warp.laws(rows, "logits")
-    assert np.array_equal(together, warp._warped(rows, "logits"))
+    assert np.array_equal(together, warp._warped(rows, "logits", None))
     assert all(np.array_equal(warp.laws(row[None], "logits")[0], law) for row, law in zip(rows, together, strict=True))
 
 
@@ -54,7 +54,7 @@ def test_what_a_filter_spoils_is_refused_by_the_number_of_its_row(size):
         lambda law, out: np.where(law.max(-1) > 0.99, 0, law.T).T,
     ):
         with pytest.raises(ContractError, match="row 4 "):
-            Pipeline(filters=(spoil,)).laws(rows, "logits")
+            Pipeline((spoil,)).laws(rows, "logits")
 
 
 @pytest.mark.parametrize("row", [[-0.1, 1.1], [0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])

@@ -76,17 +76,17 @@ def test_extreme_temperatures_give_laws(temperature):
 
 def test_everything_is_exact_on_fractions():
     law = fractions(["1/2", "1/4", "1/8", "1/8"])[None]
-    assert Pipeline(Temperature(Fraction(1, 2))).laws(law, "laws")[0].tolist() == [
+    assert Pipeline((Temperature(Fraction(1, 2)),)).laws(law, "laws")[0].tolist() == [
         Fraction(n, 22) for n in (16, 4, 1, 1)
     ]
-    assert Pipeline(filters=(TopK(2),)).laws(law, "laws")[0].tolist() == [Fraction(2, 3), Fraction(1, 3), 0, 0]
-    assert Pipeline(filters=(TopP(Fraction(3, 4)),)).laws(law, "laws")[0].tolist() == [
+    assert Pipeline((TopK(2),)).laws(law, "laws")[0].tolist() == [Fraction(2, 3), Fraction(1, 3), 0, 0]
+    assert Pipeline((TopP(Fraction(3, 4)),)).laws(law, "laws")[0].tolist() == [
         Fraction(2, 3),
         Fraction(1, 3),
         0,
         0,
     ]
-    assert Pipeline(Temperature(0)).laws(law, "laws")[0].tolist() == [1, 0, 0, 0]
+    assert Pipeline((Temperature(0),)).laws(law, "laws")[0].tolist() == [1, 0, 0, 0]
 
 
 def test_top_k_keeps_all_tokens_level_with_the_kth():

@@ -1,4 +1,4 @@
-"""Warpers: model rows -> laws. Temperature acts on scores; filters act on laws. Imports `rules` and the words only.
+"""Warpers: model rows -> laws, pure functions of a row and the text before it. Imports `rules` and the words only.
 
-One warper a file; `pipeline.py` puts them in order. The contract is in `base.py`.
+One kind a file; `pipeline.py` puts them in order. The contract is in `base.py`.
 """

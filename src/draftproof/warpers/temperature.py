@@ -4,6 +4,7 @@ In: rows of a model. Out: laws. Exact on Fractions when 1/temperature is whole.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from draftproof.errors import ContractError, UsageError
-from draftproof.types import Array, Probs
-from draftproof.warpers.base import RowKind, first_not, normalise
+from draftproof.types import Array, Probs, Tokens
+from draftproof.warpers.base import RowKind, first_not, normalise, real
 
 __all__ = ["Temperature"]
 
@@ -29,10 +30,15 @@ class Temperature:
     """
 
     value: float | Fraction = 1.0
+    reads_text = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.value) and self.value >= 0):
+        if not 0 <= real(self.value) < math.inf:
             raise UsageError(f"got {self.value}; allowed are finite numbers from 0 up (0 = greedy)", "temperature")
+
+    def warp(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> tuple[Array, RowKind]:
+        """See `Warper.warp`."""
+        return self.laws(rows, kind), "laws"
 
     def laws(self, rows: Array, kind: RowKind) -> Probs:
         """Return laws (..., V) of rows (..., V); logits become float64 first.

@@ -7,6 +7,7 @@ from array_api_compat import array_namespace, is_numpy_array
 
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
+from draftproof.warpers.base import is_whole
 
 __all__ = ["TopK"]
 
@@ -26,7 +27,7 @@ class TopK:
     k: int
 
     def __post_init__(self) -> None:
-        if self.k < 1:
+        if not is_whole(self.k, 1):
             raise UsageError(f"got {self.k}; allowed are whole numbers from 1 up, or 0 for no limit", "top_k")
 
     def __call__(self, law: Probs, out: Array | None = None) -> Array:

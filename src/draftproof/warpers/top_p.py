@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
+from draftproof.warpers.base import real
 
 __all__ = ["TopP"]
 
@@ -39,7 +40,7 @@ class TopP:
     p: float | Fraction
 
     def __post_init__(self) -> None:
-        if not 0 < self.p <= 1:
+        if not 0 < real(self.p) <= 1:
             raise UsageError(f"got {self.p}; allowed are numbers above 0 and at most 1 (1 = no limit)", "top_p")
 
     def __call__(self, law: Probs, out: Array | None = None) -> Array:

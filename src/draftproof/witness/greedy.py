@@ -21,7 +21,7 @@ from draftproof.witness.rescoring import Run, score_gap
 
 __all__ = ["Greedy", "at_temperature_zero"]
 
-GREEDY = Pipeline(Temperature(0))
+GREEDY = Pipeline((Temperature(0),))
 
 
 def at_temperature_zero(engine: Engine) -> Engine:

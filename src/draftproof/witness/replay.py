@@ -11,6 +11,7 @@ import numpy as np
 
 from draftproof.engine.loop import Pass
 from draftproof.records import Conclusion, Finding
+from draftproof.types import Text
 from draftproof.witness.base import Subject
 from draftproof.witness.rescoring import Run, fresh_laws, runs_on_tables
 
@@ -65,7 +66,7 @@ def _largest(run: Run, subject: Subject, gap_of: Gap, slack: float) -> tuple[flo
     """Return the largest gap over all passes, and where one first exceeds `slack`."""
     largest, where = 0.0, None
     for seed in run.seeds:
-        text = list(run.prompt)
+        text = Text(run.prompt, len(run.prompt))
         for done in run.passes(subject, seed):
             gap = gap_of(run, done, text)
             if gap > slack and where is None:
@@ -92,7 +93,9 @@ def _report_gap(run: Run, done: Pass, text: Sequence[int]) -> float:
         return math.inf
     if not done.emitted:
         return 0.0
-    laws = fresh_laws(run.engine, [[*text, *done.emitted[:i]] for i in range(len(done.emitted))])
+    prompt_length = len(run.prompt)
+    prefixes = [Text([*text, *done.emitted[:i]], prompt_length) for i in range(len(done.emitted))]
+    laws = fresh_laws(run.engine, prefixes)
     right = [float(row[token]) for row, token in zip(laws, done.emitted, strict=True)]
     return max(abs(math.exp(said) - chance) for said, chance in zip(done.logprobs, right, strict=True))
 

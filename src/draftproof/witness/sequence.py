@@ -11,7 +11,7 @@ from fractions import Fraction
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
 from draftproof.records import Conclusion, Finding
-from draftproof.types import Noise
+from draftproof.types import Noise, Text
 from draftproof.witness.base import Decoder, Subject
 from draftproof.witness.exact import total_variation
 from draftproof.witness.forking import exact_law
@@ -38,7 +38,7 @@ def product_law(engine: Engine, stop: Stop) -> TextLaw:
     while growing:
         longer: TextLaw = {}
         for text, chance in growing.items():
-            whole = [*PROMPT, *text]
+            whole = Text((*PROMPT, *text), len(PROMPT))
             room = stop.room(len(PROMPT), len(whole))
             if room <= 0 or (text and text[-1] in stop.tokens):
                 law[text] = chance

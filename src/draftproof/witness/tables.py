@@ -15,7 +15,7 @@ from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
 from draftproof.models.table import TableModel
 from draftproof.rules.base import Rule
-from draftproof.warpers.frequency import FrequencyPenalty
+from draftproof.warpers.penalties import FrequencyPenalty
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
@@ -93,9 +93,9 @@ WORLDS = (
     World("one draft a pass, many passes", _P2, _Q2, 2, 1, Stop(4)),
     World("deep blocks", scattered(8, 2, zeros=False), scattered(9, 2, zeros=False), 2, 3, Stop(4)),
     World("draft equal to target", _P, _P, 3, 2, _SHORT),
-    World("greedy", _P, _Q, 3, 2, _SHORT, Pipeline(Temperature(0))),
-    World("a tie at temperature 0", _fixed(2, 3, 3), _fixed(1, 1, 1), 3, 2, _SHORT, Pipeline(Temperature(0))),
-    World("top-k", _P, _Q, 3, 2, _SHORT, Pipeline(filters=(TopK(2),))),
+    World("greedy", _P, _Q, 3, 2, _SHORT, Pipeline((Temperature(0),))),
+    World("a tie at temperature 0", _fixed(2, 3, 3), _fixed(1, 1, 1), 3, 2, _SHORT, Pipeline((Temperature(0),))),
+    World("top-k", _P, _Q, 3, 2, _SHORT, Pipeline((TopK(2),))),
     World(
         "temperature 1/2 and top-p",
         _P,
@@ -103,9 +103,9 @@ WORLDS = (
         3,
         2,
         _SHORT,
-        Pipeline(Temperature(Fraction(1, 2)), (TopP(Fraction(3, 4)),)),
+        Pipeline((Temperature(Fraction(1, 2)), TopP(Fraction(3, 4)))),
     ),
-    World("repetition penalised", _P2, _Q2, 2, 2, _SHORT, Pipeline(penalties=(FrequencyPenalty(Fraction(1, 2), 1),))),
+    World("repetition penalised", _P2, _Q2, 2, 2, _SHORT, Pipeline((FrequencyPenalty(Fraction(1, 2)),))),
     World("a full context", _P2, _Q2, 2, 2, Stop(50, context_limit=len(PROMPT) + 3)),
     World("an unlike draft", _fixed(4, 1, 3), _fixed(1, 6, 2), 3, 1, Stop(2)),
     World("a weak prefix", _fixed(5, 3, 4), _fixed(1, 1, 10), 3, 2, _SHORT),

@@ -14,7 +14,7 @@ from draftproof.redteam.base import Tamper
 from draftproof.redteam.rewritten import Block, Written, written
 from draftproof.rules.base import surplus
 from draftproof.types import Array, Probs, Tokens
-from draftproof.warpers.base import RowKind, normalise
+from draftproof.warpers.base import RowKind, Step, normalise
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 
@@ -77,16 +77,16 @@ def _summed_in_bfloat16(block: Block) -> Written:
     return accepted, [block.drawn(np.diff(sums, prepend=sums[:1] * 0))]
 
 
-def _where_cold(instead: Callable[[Temperature], Temperature]) -> Callable[[Engine], Engine]:
+def _where_cold(instead: Temperature) -> Callable[[Engine], Engine]:
     """Return what gives an engine another temperature where it has 0."""
+    return lambda engine: replace(
+        engine,
+        pipeline=Pipeline(tuple(instead if _is_cold(step) else step for step in engine.pipeline.steps)),
+    )
 
-    def change(engine: Engine) -> Engine:
-        asked = engine.pipeline.temperature
-        return replace(
-            engine, pipeline=replace(engine.pipeline, temperature=instead(asked) if asked.value == 0 else asked)
-        )
 
-    return change
+def _is_cold(step: Step) -> bool:
+    return isinstance(step, Temperature) and step.value == 0
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,10 @@ class _LastOfEquals:
 
     def laws(self, rows: Array, kind: RowKind, texts: list[Tokens]) -> Probs:
         """See `Pipeline.laws`."""
-        if self.honest.temperature.value:
+        cold = next((i for i, step in enumerate(self.honest.steps) if _is_cold(step)), None)
+        if cold is None:
             return self.honest.laws(rows, kind, texts)
-        laws = Pipeline(penalties=self.honest.penalties).laws(rows, kind, texts)
+        laws = Pipeline(self.honest.steps[:cold]).laws(rows, kind, texts)
         return Temperature(0).laws(laws[..., ::-1], "laws")[..., ::-1]
 
 
@@ -150,7 +151,7 @@ TAMPERS = (
         FAMILY,
         "Replaces a temperature that cannot be divided by with 1.",
         "A120, vllm #22180",
-        _where_cold(lambda asked: Temperature()),
+        _where_cold(Temperature()),
         caught_by=("sequence", "greedy"),
     ),
     Tamper(
@@ -158,7 +159,7 @@ TAMPERS = (
         FAMILY,
         "Replaces a temperature that cannot be divided by with a small one.",
         "A120, vllm #22180",
-        _where_cold(lambda asked: Temperature(COLD)),
+        _where_cold(Temperature(COLD)),
         caught_by=("sequence",),
     ),
     Tamper(

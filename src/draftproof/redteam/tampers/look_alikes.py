@@ -82,13 +82,13 @@ class _TakingTurns:
     engine: Engine
 
     def decode(self, prompt: Sequence[int], stop: Stop, noise: Noise) -> Iterator[Pass]:
-        """See `Engine.decode`; each pass is the first of an engine of its own."""
-        text, reason = list(prompt), None
-        while reason is None and stop.room(len(prompt), len(text)) > 0:
-            emitted = len(text) - len(prompt)
+        """See `Engine.decode`; each pass is one of an engine of its own, which goes on with the text."""
+        session, reason = self.engine.start(prompt), None
+        while reason is None and stop.room(len(prompt), len(session.text)) > 0:
+            emitted = len(session.text) - len(prompt)
             engine = replace(self.engine, rule=BlockRule() if emitted % 2 else TOKEN)
-            done = next(iter(engine.decode(text, replace(stop, max_tokens=stop.max_tokens - emitted), noise)))
-            text, reason = [*text, *done.emitted], done.finish_reason
+            done = next(iter(engine.go_on(session, stop, noise)))
+            reason = done.finish_reason
             yield done
 
 

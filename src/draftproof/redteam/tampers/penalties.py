@@ -5,13 +5,14 @@ In: an honest engine. Out: the same whose penalties are handed other texts. It m
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from draftproof.engine.loop import Engine, Pass
 from draftproof.engine.stop import Stop
 from draftproof.redteam.base import Tamper
-from draftproof.types import Array, Noise, Probs, Tokens
-from draftproof.warpers.base import TextFilter
-from draftproof.warpers.frequency import FrequencyPenalty
+from draftproof.types import Array, Noise, Text, Tokens
+from draftproof.warpers.base import RowKind, Step, Warper
+from draftproof.warpers.penalties import FrequencyPenalty
 from draftproof.warpers.pipeline import Pipeline
 
 __all__ = ["TAMPERS"]
@@ -25,18 +26,25 @@ Recount = Callable[[Sequence[Tokens]], Sequence[Tokens]]
 
 @dataclass(frozen=True)
 class _Recounted:
-    """See `TextFilter`: a penalty that counts other texts."""
+    """See `Warper`: a penalty that counts other texts."""
 
-    penalty: TextFilter
+    penalty: Warper
     recount: Recount
+    reads_text: bool = True
 
-    def reweigh(self, laws: Probs, texts: Sequence[Tokens]) -> Array:
-        """See `TextFilter.reweigh`."""
-        return self.penalty.reweigh(laws, self.recount(texts))
+    def warp(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> tuple[Array, RowKind]:
+        """See `Warper.warp`; the prompt stays the prompt."""
+        whole = texts or ()
+        skipped = [text.prompt_length if isinstance(text, Text) else 0 for text in whole]
+        return self.penalty.warp(rows, kind, [Text(*one) for one in zip(self.recount(whole), skipped, strict=True)])
+
+
+def _is_penalty(step: Step) -> TypeGuard[Warper]:
+    return not callable(step) and step.reads_text
 
 
 def _recounted(pipeline: Pipeline, recount: Recount) -> Pipeline:
-    return replace(pipeline, penalties=tuple(_Recounted(penalty, recount) for penalty in pipeline.penalties))
+    return Pipeline(tuple(_Recounted(step, recount) if _is_penalty(step) else step for step in pipeline.steps))
 
 
 def _counting(recount: Recount) -> Callable[[Engine], Engine]:
@@ -64,8 +72,12 @@ def _bonus_row_only(texts: Sequence[Tokens]) -> Sequence[Tokens]:
     return [*([()] * (len(texts) - 1)), texts[-1]]
 
 
-def _turned(penalty: TextFilter) -> TextFilter:
-    return replace(penalty, factor=1 / penalty.factor) if isinstance(penalty, FrequencyPenalty) else penalty
+def _unpenalised(pipeline: Pipeline) -> Pipeline:
+    return Pipeline(tuple(step for step in pipeline.steps if not _is_penalty(step)))
+
+
+def _turned(step: Step) -> Step:
+    return replace(step, factor=1 / step.factor) if isinstance(step, FrequencyPenalty) else step
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,7 @@ TAMPERS = (
         FAMILY,
         "Accepts penalties and does not apply them to the target.",
         "A36, ml-explore/mlx-examples #1255; A38, vllm #38202",
-        lambda engine: replace(engine, pipeline=replace(engine.pipeline, penalties=())),
+        lambda engine: replace(engine, pipeline=_unpenalised(engine.pipeline)),
         caught_by=SEEN,
     ),
     Tamper(
@@ -145,9 +157,7 @@ TAMPERS = (
         FAMILY,
         "Applies penalties with the other sign, so that repetition is rewarded.",
         "A30, vllm #18902, where the sign made no difference",
-        lambda engine: replace(
-            engine, pipeline=replace(engine.pipeline, penalties=tuple(map(_turned, engine.pipeline.penalties)))
-        ),
+        lambda engine: replace(engine, pipeline=Pipeline(tuple(map(_turned, engine.pipeline.steps)))),
         caught_by=SEEN,
     ),
 )

@@ -23,6 +23,7 @@ from draftproof.rules.node import Choice, without
 from draftproof.rules.token import TokenRule, acceptance_probabilities
 from draftproof.rules.tree import TopDown
 from draftproof.types import Array, Probs, Purpose
+from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.top_p import TopP
 
 __all__ = ["TAMPERS"]
@@ -68,8 +69,10 @@ def _unfiltered(rule_for: Callable[[Warp], AlteredToken | TokenRule]) -> Callabl
     """Return what gives a rule the target's rows before top-k and top-p, and those filters for its own use."""
 
     def apply(engine: Engine) -> Engine:
-        rule = rule_for(lambda law: reduce(lambda kept, keep: normalised(keep(kept)), engine.pipeline.filters, law))
-        return replace(engine, pipeline=replace(engine.pipeline, filters=()), rule=rule)
+        filters = [step for step in engine.pipeline.steps if callable(step)]
+        open_pipeline = Pipeline(tuple(step for step in engine.pipeline.steps if not callable(step)))
+        rule = rule_for(lambda law: reduce(lambda kept, keep: normalised(keep(kept)), filters, law))
+        return replace(engine, pipeline=open_pipeline, rule=rule)
 
     return apply
 

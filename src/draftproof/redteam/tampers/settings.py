@@ -12,7 +12,7 @@ from array_api_compat import array_namespace
 from draftproof.engine.loop import Engine
 from draftproof.redteam.base import Tamper
 from draftproof.types import Array, Probs, Tokens
-from draftproof.warpers.base import RowKind, normalise
+from draftproof.warpers.base import RowKind, Step, normalise
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 
@@ -56,13 +56,24 @@ def _verified_only(honest: Pipeline, rows: Array, kind: RowKind, texts: Sequence
     return np.concatenate([honest.laws(rows, kind, texts)[:-1], raw[-1:]])
 
 
-def _filters_first(honest: Pipeline, rows: Array, kind: RowKind, texts: Sequence[Tokens]) -> Probs:
-    filtered = replace(honest, temperature=Temperature()).laws(rows, kind, texts)
-    return honest.temperature.laws(filtered, "laws")
+def _filters_first(pipeline: Pipeline) -> Pipeline:
+    return Pipeline(tuple(sorted(pipeline.steps, key=lambda step: isinstance(step, Temperature))))
+
+
+def _without_temperature(pipeline: Pipeline) -> Pipeline:
+    return Pipeline(tuple(step for step in pipeline.steps if not isinstance(step, Temperature)))
+
+
+def _without_filters(pipeline: Pipeline) -> Pipeline:
+    return Pipeline(tuple(step for step in pipeline.steps if not callable(step)))
+
+
+def _divided_twice(step: Step) -> Step:
+    return Temperature(step.value**2) if isinstance(step, Temperature) else step
 
 
 def _first_rows_mask(honest: Pipeline, rows: Array, kind: RowKind, texts: Sequence[Tokens]) -> Probs:
-    open_laws = replace(honest, filters=()).laws(rows, kind, texts)
+    open_laws = _without_filters(honest).laws(rows, kind, texts)
     xp = array_namespace(open_laws)
     masked = xp.where(honest.laws(rows, kind, texts)[:1] > 0, open_laws, xp.zeros_like(open_laws))
     empty = xp.sum(masked, axis=-1, keepdims=True) == 0
@@ -83,7 +94,7 @@ TAMPERS = (
         FAMILY,
         "Filters the target as asked but verifies at temperature 1.",
         "A24, lattice #388",
-        _set(lambda pipeline: replace(pipeline, temperature=Temperature())),
+        _set(_without_temperature),
         caught_by=SEEN,
     ),
     Tamper(
@@ -91,7 +102,7 @@ TAMPERS = (
         FAMILY,
         "Divides by the temperature in the model and again in the sampler.",
         "derived",
-        _set(lambda pipeline: replace(pipeline, temperature=Temperature(pipeline.temperature.value**2))),
+        _set(lambda pipeline: Pipeline(tuple(map(_divided_twice, pipeline.steps)))),
         caught_by=SEEN,
     ),
     Tamper(
@@ -99,7 +110,7 @@ TAMPERS = (
         FAMILY,
         "Applies the temperature to the target and forgets its filters.",
         "A29, vllm #9834",
-        _set(lambda pipeline: replace(pipeline, filters=())),
+        _set(_without_filters),
         caught_by=SEEN,
     ),
     Tamper(
@@ -107,7 +118,7 @@ TAMPERS = (
         FAMILY,
         "Filters the target's law, and filters what is left again.",
         "derived",
-        _set(lambda pipeline: replace(pipeline, filters=pipeline.filters * 2)),
+        _set(lambda pipeline: Pipeline((*pipeline.steps, *filter(callable, pipeline.steps)))),
         caught_by=("replay",),
     ),
     Tamper(
@@ -115,7 +126,7 @@ TAMPERS = (
         FAMILY,
         "Filters the target's law first and applies the temperature to what is left.",
         "derived",
-        _warped(_filters_first),
+        _set(_filters_first),
         caught_by=SEEN,
     ),
     Tamper(
