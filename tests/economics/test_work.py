@@ -49,6 +49,6 @@ def test_the_embedded_pair_knows_its_size():
     assert target.size.weights > 10 * draft.size.weights > 0
     grown = target.fresh()
     grown.extend([5] * 300)
-    cache = grown._keys.nbytes + grown._values.nbytes
+    cache = grown._cache._keys.nbytes + grown._cache._values.nbytes
     assert target.size.per_token * 300 <= cache  # it has room for more
-    assert cache / target.size.per_token == pytest.approx(grown._keys.shape[-1], rel=1e-9)
+    assert cache / target.size.per_token == pytest.approx(grown._cache._keys.shape[-1], rel=1e-9)

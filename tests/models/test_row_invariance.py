@@ -2,22 +2,9 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
 
 from draftproof.models.blocks import Columns
-
-
-def kernels():
-    return ", ".join(f"{info['internal_api']} {info.get('architecture', '?')}" for info in threadpool_info())
-
-
-def blas_keeps_rows_apart():
-    """Whether a row of a small product has the same bits among 2, 3 .. 8 rows."""
-    rng = np.random.default_rng(0)
-    columns = Columns(rng.standard_normal((384, 128), dtype=np.float32))
-    rows = rng.standard_normal((8, 384), dtype=np.float32)
-    whole = columns(rows)
-    return all(np.array_equal(columns(rows[:n]), whole[:, :n]) for n in range(2, 8))
+from models_of_tests import needs_rows_apart
 
 
 def pieces_of(model, ids, sizes):
@@ -26,10 +13,9 @@ def pieces_of(model, ids, sizes):
     return np.concatenate([model.extend(ids[a:b]) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)])
 
 
+@needs_rows_apart
 @pytest.mark.parametrize("which", [0, 1], ids=["target", "draft"])
 def test_logits_are_the_same_bits_in_any_company(pair, which):
-    if not blas_keeps_rows_apart():
-        pytest.skip(f"these BLAS kernels round by the number of rows: {kernels()}")
     model = pair[which].model
     rng = np.random.default_rng(1)
     ids = rng.integers(0, model.vocab_size, 400).tolist()

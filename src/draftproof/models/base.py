@@ -1,12 +1,15 @@
-"""What every model promises. In: token ids. Out: one row of scores a token. It must never know who samples from it."""
+"""What every model promises, and what some can do besides. In: token ids. Out: one row of scores a token.
+
+It must never know who samples from it.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["Model", "Size"]
+__all__ = ["BatchModel", "LayeredModel", "Model", "Read", "Size"]
 
 
 class Size(NamedTuple):
@@ -73,6 +76,55 @@ class Model(Protocol):
         """Return the same model with an empty cache of its own; weights are shared."""
         ...
 
+    def fork(self) -> Self:
+        """Return the same model with a copy of what it has read, which goes its own way from here on."""
+        ...
+
     def steady(self) -> Self:
         """Return the same model, empty, whose rows are the same bits whatever is read together; it may be slower."""
+        ...
+
+
+class Read(NamedTuple):
+    """What a model is to read: the arguments of its `extend`."""
+
+    model: Model
+    tokens: Tokens
+    rows: int | None = None
+    parents: Sequence[int] | None = None
+
+
+@runtime_checkable
+class BatchModel(Model, Protocol):
+    """A model that reads several texts for the price of little more than one; see `batch.py`."""
+
+    @property
+    def family(self) -> object:
+        """Models whose family is the same object may be read together."""
+        ...
+
+    def read_together(self, reads: Sequence[Read]) -> list[Array]:
+        """Return what `extend` would return for each of the reads, whose models are different ones of this family.
+
+        Every model has a cache of its own: nothing is padded, and rewinding one never touches another. If any of the
+        reads is refused, nothing is read.
+        """
+        ...
+
+
+@runtime_checkable
+class LayeredModel(Model, Protocol):
+    """A model made of layers, the first of which can be used alone."""
+
+    @property
+    def layers(self) -> int:
+        """How many."""
+        ...
+
+    def early_exit(self, layers: int) -> Model:
+        """Return the first `layers` of them with the same weights, final norm and head, and an empty cache of its own.
+
+        Raises:
+            UsageError: unless 1 <= layers < self.layers.
+        """
         ...

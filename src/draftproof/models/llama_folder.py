@@ -16,13 +16,14 @@ from draftproof.models.blocks import BLOCK, Columns, Floats, Rows, house_togethe
 from draftproof.models.llama_config import Shape, read_shape
 from draftproof.models.llama_weights import Layer, Weights
 from draftproof.models.tiny import TinyModel
+from draftproof.models.transformer import Transformer
 from draftproof.models.view import MOST_ROWS
 
 __all__ = ["load"]
 
 FLOATS = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
 """Number formats that are read, as safetensors names them, and as NumPy reads their bytes."""
-Read = Callable[..., Floats]
+Take = Callable[..., Floats]
 """name, rows, columns -> the tensor of that name, checked to have that shape."""
 
 
@@ -50,7 +51,7 @@ def load(folder: Path) -> TinyModel:
     gain = _gain(read("model.norm.weight", shape.hidden))
     last = Columns(gain * head.T)
     house_together([*(matrix for layer in layers for matrix in layer.matrices), last])
-    return TinyModel(Weights(shape, embedding, layers, last, _turns(shape)))
+    return TinyModel(Transformer(Weights(shape, embedding, layers, last, _turns(shape))))
 
 
 def _arrays(folder: Path) -> dict[str, Floats]:
@@ -74,7 +75,7 @@ def _floats(dtype: str, shape: list[int], data: bytearray) -> Floats:
     return numbers.reshape(shape).astype(np.float32)
 
 
-def _layer(read: Read, prefix: str, shape: Shape) -> Layer:
+def _layer(read: Take, prefix: str, shape: Shape) -> Layer:
     hidden, mlp, queries, keys = (
         shape.hidden,
         shape.mlp,

@@ -3,8 +3,9 @@
 In: arrays. Out: the same, named. It must never know files (`llama_folder.py`) nor caches (`tiny.py`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,10 @@ class Weights:
     def rows_at_once(self) -> int:
         """How many rows stay on the small-matrix path in every product of a layer."""
         return min(matrix.rows_at_once for layer in self.layers for matrix in layer.matrices)
+
+    def first(self, layers: int) -> Self:
+        """Return the first layers; what comes before and after them is the same."""
+        return replace(self, shape=replace(self.shape, layers=layers), layers=self.layers[:layers])
 
     @property
     def size(self) -> Size:

@@ -4,7 +4,7 @@ In: a function from context to law. Out: rows that are laws. It must never appro
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
@@ -60,10 +60,13 @@ class TableModel:
 
     def rewind(self, length: int) -> None:
         """See `Model.rewind`."""
-        del self.context[length:]
+        self.keep(length, ())
 
     def keep(self, length: int, path: Sequence[int]) -> None:
         """See `Model.keep`."""
+        end = length + len(path)
+        if not 0 <= length <= end <= self.length:
+            raise UsageError(f"rewind: got {end}; allowed are 0 to {self.length}, the tokens in the cache")
         self.context[length:] = [self.context[length + offset] for offset in path]
 
     def steady(self) -> Self:
@@ -73,6 +76,10 @@ class TableModel:
     def fresh(self) -> Self:
         """See `Model.fresh`."""
         return type(self)(self.law_of, self.vocab_size, self.context_limit, row_kind=self.row_kind)
+
+    def fork(self) -> Self:
+        """See `Model.fork`."""
+        return replace(self, context=[*self.context])
 
 
 def markov(table: dict[tuple[int, ...], Sequence[Fraction | float]], order: int, skip: int = 0) -> LawOf:

@@ -96,6 +96,10 @@ class Forgetful:
         """See `Model.fresh`."""
         return type(self)(self.inner.fresh(), self.obey)
 
+    def fork(self) -> Self:
+        """See `Model.fork`."""
+        return replace(self, inner=self.inner.fork(), read=[*self.read])
+
     def steady(self) -> Self:
         """See `Model.steady`."""
         return type(self)(self.inner.steady(), self.obey)
@@ -117,6 +121,10 @@ class HalfForgetful(Forgetful):
         self._second().keep(length, path)
         self.length, self.last = length + len(path), len(path)
         self.inner.keep(length, path)
+
+    def fork(self) -> Self:
+        """See `Model.fork`."""
+        return replace(super().fork(), side=self.side and self.side.fork())
 
     def _second(self) -> Forgetful:
         if self.side is None:
