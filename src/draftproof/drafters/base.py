@@ -2,9 +2,11 @@
 
 from typing import Protocol, Self
 
-from draftproof.types import Probs, Tokens
+import numpy as np
 
-__all__ = ["Drafter"]
+from draftproof.types import Probs, TokenId, Tokens
+
+__all__ = ["Drafter", "one_hot"]
 
 
 class Drafter(Protocol):
@@ -13,7 +15,8 @@ class Drafter(Protocol):
     def law(self, context: Tokens) -> Probs | None:
         """Return (V,), the law proposed for the token after `context`, or None to propose nothing here.
 
-        Between two calls `context` only grows, except after `rewind`.
+        It depends on the context alone. Between two calls `context` only grows, except after `rewind`; so a drafter
+        reads what is new and no more. The list lives during the call only: what is needed of it later is copied.
         """
         ...
 
@@ -24,3 +27,16 @@ class Drafter(Protocol):
     def fresh(self) -> Self:
         """Return the same drafter with nothing read."""
         ...
+
+
+def one_hot(token: TokenId, vocab_size: int) -> Probs | None:
+    """Return (V,) whole numbers, 1 at `token`: a law in floats and in Fractions alike. None if there is no such token.
+
+    >>> one_hot(1, 3)
+    array([0, 1, 0])
+    """
+    if token >= vocab_size:
+        return None
+    law = np.zeros(vocab_size, dtype=np.int64)
+    law[token] = 1
+    return law

@@ -21,8 +21,8 @@ class ModelDrafter:
     pipeline: Pipeline = Pipeline()
 
     def law(self, context: Tokens) -> Probs | None:
-        """Return (V,), or None where the context no longer fits the model."""
-        if len(context) > self.model.context_limit:
+        """Return (V,), or None where the context does not fit the model, or is empty."""
+        if not 0 < len(context) <= self.model.context_limit:
             return None
         self.rewind(len(context) - 1)
         rows = self.model.extend(context[self.model.length :], rows=1)
