@@ -164,6 +164,7 @@ class Once:
 
     model: object
     row_kind = "laws"
+    vocab_size = PROBE_VOCABULARY
 
     def fresh(self):
         return self.model

@@ -27,6 +27,7 @@ HEAVY = {
     "typer",
     "rich",
     "z3",
+    "llguidance",
 }
 MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_NAMES = 200, 40, 20
 EMPTY_WORDS = {"utils", "helpers", "misc", "common", "manager"}

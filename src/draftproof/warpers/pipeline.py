@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
@@ -18,6 +19,7 @@ from draftproof.warpers.bias import LogitBias
 from draftproof.warpers.masks import AllowedTokens, BadWords, MinTokens
 from draftproof.warpers.min_p import MinP
 from draftproof.warpers.penalties import FrequencyPenalty, PresencePenalty, RepetitionPenalty
+from draftproof.warpers.processor import Processor
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
 from draftproof.warpers.top_p import TopP
@@ -111,12 +113,13 @@ def sampling(
     min_p: float | Fraction = 0, typical_p: float | Fraction = 1, repetition_penalty: float | Fraction = 1,
     presence_penalty: float = 0, frequency_penalty: float = 0, logit_bias: Mapping[int, float] | None = None,
     bad_words: Iterable[Sequence[int]] = (), min_tokens: int = 0, stop_tokens: Iterable[int] = (),
-    allowed_tokens: Iterable[int] | None = None, grammar: Warper | None = None, processors: Iterable[Warper] = (),
+    allowed_tokens: Iterable[int] | None = None, grammar: Warper | None = None, processors: Iterable[Any] = (),
     order: Sequence[str] = ORDER,
 ) -> Pipeline:  # fmt: skip
     """Return the pipeline of the usual settings; docs/reference/sampling.md has the table. Neutral values add no step.
 
-    Args other than there: `stop_tokens` are what `min_tokens` forbids, `order` has the names of `ORDER`, each once.
+    Beside what is there: `stop_tokens` are what `min_tokens` forbids; `processors` are warpers, or callables as
+    `Processor` takes them; `order` has the names of `ORDER`, each once.
 
     Raises:
         UsageError: if a setting is outside its range; it names the setting.
@@ -134,7 +137,7 @@ def sampling(
         "min_tokens": [MinTokens(min_tokens, frozenset(stop_tokens))] if min_tokens != 0 else [],
         "allowed_tokens": [] if allowed_tokens is None else [AllowedTokens(frozenset(allowed_tokens))],
         "grammar": [] if grammar is None else [grammar],
-        "processors": tuple(processors),
+        "processors": [each if hasattr(each, "warp") else Processor(each) for each in processors],
         "temperature": [Temperature(temperature)] if temperature != 1 else [],
         "top_k": [TopK(top_k)] if top_k != 0 else [],
         "top_p": [TopP(top_p)] if top_p != 1 else [],

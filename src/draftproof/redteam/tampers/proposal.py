@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -30,7 +29,6 @@ __all__ = ["TAMPERS"]
 
 FAMILY, SEEN = "proposal", ("exact", "sequence")
 TOGETHER = TopDown("tree-with-replacement", RecursiveRejection(replacement=True))
-Warp = Callable[[Probs], Array]
 
 
 def _nucleus(law: Probs) -> Probs:
@@ -65,14 +63,13 @@ def _best_of_all(p: Probs, q: Probs, tokens: list[int], place: Place) -> Choice:
     return Choice(None, int(pick(surplus(p, q), place.final())))
 
 
-def _unfiltered(rule_for: Callable[[Warp], AlteredToken | TokenRule]) -> Callable[[Engine], Engine]:
+def _unfiltered(rule_for: Callable[[Callable[[Probs], Array]], AlteredToken | TokenRule]) -> Callable[[Engine], Engine]:
     """Return what gives a rule the target's rows before top-k and top-p, and those filters for its own use."""
 
     def apply(engine: Engine) -> Engine:
-        filters = [step for step in engine.pipeline.steps if callable(step)]
-        open_pipeline = Pipeline(tuple(step for step in engine.pipeline.steps if not callable(step)))
-        rule = rule_for(lambda law: reduce(lambda kept, keep: normalised(keep(kept)), filters, law))
-        return replace(engine, pipeline=open_pipeline, rule=rule)
+        filters = Pipeline(tuple(filter(callable, engine.pipeline.steps)))
+        rest = tuple(step for step in engine.pipeline.steps if not callable(step))
+        return replace(engine, pipeline=Pipeline(rest), rule=rule_for(lambda law: filters.laws(law, "laws")))
 
     return apply
 

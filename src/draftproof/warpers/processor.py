@@ -1,0 +1,89 @@
+"""Logits processors of Hugging Face as a step: any callable(input_ids, scores) -> scores of torch tensors.
+
+In: rows and texts. Out: rows. It is called for one row at a time, with the whole text before that row, which is all
+that such a callable may depend on. torch is needed only here, and only when there is one.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from draftproof.errors import ContractError, MissingExtraError, UsageError
+from draftproof.types import Array, Tokens
+from draftproof.warpers.base import RowKind
+
+__all__ = ["Processor"]
+
+
+@dataclass(frozen=True)
+class Processor:
+    """Run `process` on each row: input_ids is a LongTensor (1, t), scores and the result are DoubleTensors (1, V).
+
+    Speculative decoding asks for rows after drafts that are rejected later, and asks for some rows twice. A processor
+    with counters of its own, fed by its calls, would go wrong: it must be a pure function of `input_ids` and `scores`.
+    So the 1st, 2nd, 4th, 8th .. row is asked for twice, with another text in between, and two answers are refused.
+
+    The scores of a law are its logarithms; Fractions become float64.
+
+    Args:
+        process: for example a `LogitsProcessor`, or a list of them.
+        check: whether rows are asked for twice.
+    """
+
+    process: Callable[[Any, Any], Any]
+    check: bool = True
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1), compare=False, repr=False)
+    reads_text = True
+
+    def __post_init__(self) -> None:
+        if not callable(self.process):
+            raise UsageError(f"got {self.process!r}; allowed are warpers and callables of Hugging Face", "processors")
+
+    def warp(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> tuple[Array, RowKind]:
+        """See `Warper.warp`.
+
+        Raises:
+            ContractError: if an answer has another shape than the scores, or is another one when asked again.
+        """
+        changed = np.array(np.asarray(rows), dtype=np.float64)
+        if kind == "laws":
+            changed = np.log(changed, out=np.full_like(changed, -math.inf), where=changed > 0)
+        for row, text in enumerate(texts or ()):
+            changed[row] = self._checked(text, changed[row])
+        if kind == "laws":
+            changed = np.exp(changed - np.max(changed, axis=-1, keepdims=True, initial=np.finfo(np.float64).min))
+        return array_namespace(rows).asarray(changed), kind
+
+    def _checked(self, text: Tokens, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        answer, number = self._answer(text, scores), next(self._numbers)
+        if self.check and number & (number - 1) == 0:
+            self._answer(text[: max(1, len(text) // 2)], scores)
+            if not np.array_equal(answer, self._answer(text, scores), equal_nan=True):
+                raise ContractError(
+                    f"the logits processor {type(self.process).__name__} is not a pure function of the prefix: asked "
+                    "twice for one row it gave two answers; with speculation it would go wrong"
+                )
+        return answer
+
+    def _answer(self, text: Tokens, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        torch = _torch()
+        tokens = torch.tensor([list(text)], dtype=torch.long)
+        answer = torch.as_tensor(self.process(tokens, torch.tensor(scores[None])))
+        if tuple(answer.shape) != (1, len(scores)):
+            name = type(self.process).__name__
+            raise ContractError(f"the logits processor {name} made {tuple(answer.shape)} of (1, {len(scores)}) scores")
+        return answer[0].to(torch.float64).numpy()
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError("needs torch; install it with: pip install torch", "processors") from None
+    return torch
