@@ -3,24 +3,25 @@
 import json
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
 
-import draftproof
 from conftest import needs
+from draftproof.engine.length import FixedLength
+from draftproof.engine.loop import Engine
+from draftproof.engine.stop import Stop
 from draftproof.errors import ContractError, MissingExtraError, UsageError
+from draftproof.models.table import TableModel
+from draftproof.noise import PhiloxNoise
+from draftproof.rules.catalogue import RULES
 from draftproof.types import Text
 from draftproof.warpers import grammar as room
 from draftproof.warpers.pipeline import sampling
+from grammars_of_tests import EOS, VOCABULARY, V, decode, grammar
 
 needs("llguidance")
-JSON = (Path(draftproof.__file__).parent / "assets" / "target" / "tokenizer.json").read_text()
-BACKEND = Tokenizer.from_str(JSON)
-VOCABULARY = json.loads(JSON)["model"]["vocab"]
-V, EOS, PROMPT = len(VOCABULARY), 1, [0, 300, 301]
+PROMPT = [0, 300, 301]
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 8}, "old": {"type": "boolean"}, "size": {"enum": [1, 2.5]}},
@@ -29,14 +30,6 @@ SCHEMA = {
 }
 DATE = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])( (Mon|Tue|Wed)day)?"
 SUMS = 'start: term ("+" term)*\nterm: NUMBER | "(" start ")"\nNUMBER: /[1-9][0-9]?/'
-
-
-def grammar(kind, text, eos=(EOS,)):
-    return room.grammar(kind, text, JSON, eos)
-
-
-def decode(ids):
-    return BACKEND.decode(list(ids), skip_special_tokens=True)
 
 
 def ids_of(text):
@@ -197,3 +190,38 @@ def test_an_end_that_is_forbidden_when_nothing_else_is_allowed_leaves_nothing():
     both = sampling(grammar=grammar("regex", "a"), min_tokens=5, stop_tokens=[EOS])
     with pytest.raises(ContractError, match="row 1 "):
         both.laws(np.zeros((2, V)), "logits", [after([]), after(ids_of("a"))])
+
+
+class Scripted:
+    """Drafts the same tokens in each pass, whatever the grammar says."""
+
+    def __init__(self, tokens, size):
+        self.tokens, self.size, self.start = tokens, size, None
+
+    def law(self, context):
+        if self.start is None or len(context) <= self.start:
+            self.start = len(context)
+        depth = len(context) - self.start
+        return np.eye(self.size)[self.tokens[depth % len(self.tokens)]]
+
+    def rewind(self, length):
+        self.start = None
+
+    def fresh(self):
+        return type(self)(self.tokens, self.size)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 5])
+def test_a_grammar_holds_for_whatever_is_drafted(length):  # A42, A45, A46
+    target = TableModel(lambda context: np.full(V, 1 / V), V)
+    pipeline = sampling(grammar=grammar("regex", "(ab)*"))
+    a, b = VOCABULARY["a"], VOCABULARY["b"]
+    for script in ([a, a, b], [a, b, a], [a, b, EOS], [EOS, a, b]):
+        for seed in range(3):
+            drafter = Scripted(script, V)
+            engine = Engine(target, drafter, RULES["token"], pipeline, FixedLength(length))
+            passes = engine.decode([0], Stop(40, tokens=frozenset({EOS})), PhiloxNoise(seed))
+            output = [token for done in passes for token in done.emitted]
+            assert output[-1] == EOS
+            text = decode(output)
+            assert text == "ab" * (len(text) // 2)

@@ -38,6 +38,9 @@ class Grammar:
     normalised again. The law of the whole text is the product of these, not the model's law of texts given that they
     are in the grammar; speculation changes neither.
 
+    Where the grammar leaves no choice of characters, llguidance allows only the tokens with which the tokenizer writes
+    them.
+
     When the output is complete and cannot go on, only the tokens of `eos` are left. After one of them nothing is masked
     or asked any more, and neither is after an output that the grammar does not allow: a draft that was not masked may
     lead there, but never farther, since its token has no probability.
