@@ -22,7 +22,7 @@ MOST_ALTERNATIVES = 1024
 
 
 @overload
-def generate(
+def generate(  # pyright: ignore[reportOverlappingOverload] (a text is a sequence of texts too)
     prompt: str, *, logprobs: int | None = None, processors: Sequence[Warper] = (), **settings: Unpack[Settings]
 ) -> Generated: ...
 @overload

@@ -4,6 +4,7 @@ In: keyword arguments, under this project's names or those of other engines. Out
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypedDict
 
 from draftproof.api.speculative_config import settings_of_config
@@ -64,5 +65,5 @@ def options_of(prompt: str, settings: Mapping[str, Any], beside: Options = Optio
     own = named(given)
     if twice := sorted(own.keys() & config.keys()):
         raise UsageError(f"speculative_config gives it too, as {config[twice[0]]!r}; give one of them", twice[0])
-    values = {name: getattr(beside, name) for name in beside.__dataclass_fields__}
-    return Options(**values | {"prompt": prompt} | from_json(own | config))
+    values: dict[str, Any] = from_json(own | config)
+    return replace(beside, prompt=prompt, **values)

@@ -75,6 +75,6 @@ def _needed(given: Mapping[str, Any], key: str, method: str) -> Any:
 
 
 def _one_of(key: str, value: Any, words: Mapping[str, str]) -> str:
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         raise UsageError(f"{key} is {value!r}; allowed are {', '.join(words)}", SETTING)
     return words[value]

@@ -118,6 +118,16 @@ COMBINATIONS = (
         "a trace is of one text; give one prompt and n = 1",
         lambda o, given: "trace" in given and (o.n > 1 or "prompts" in given),
     ),
+    Combination(
+        "certify", "prompts from a file",
+        "the laws of their texts are not kept to be compared; leave it out, or give one prompt",
+        lambda o, given: "certify" in given and "prompts" in given,
+    ),
+    Combination(
+        "logprobs", "text on the screen",
+        "a screen has no room for them; give json, or prompts and out",
+        lambda o, given: "logprobs" in given and not {"json", "prompts"} & given,
+    ),
 )  # fmt: skip
 """In the order in which they are looked at."""
 

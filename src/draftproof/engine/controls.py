@@ -3,13 +3,14 @@
 In: options as typed, a tokenizer. Out: pipelines. Words become token ids here, and nowhere else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from draftproof.engine.options import Options
 from draftproof.errors import UsageError
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.warpers.base import Warper
+from draftproof.warpers.grammar import KINDS, grammar
 from draftproof.warpers.pipeline import Pipeline, sampling
 
 __all__ = ["DRAFT_SAMPLING", "check_controls", "pipelines"]
@@ -53,10 +54,10 @@ def pipelines(
     pipeline = sampling(
         **_numbers(options),
         logit_bias=options.logit_bias,
-        bad_words=[ids for word in options.bad_words for ids in tokenizer.spellings(word)],
+        bad_words=[ids for word in options.bad_words for ids in tokenizer.spellings(word, "bad_words")],
         stop_tokens=ends,
         allowed_tokens=options.allowed_token_ids or None,
-        grammar=_grammar(options, tokenizer),
+        grammar=_grammar(options, tokenizer, ends),
         processors=tuple(processors),
     )
     return pipeline, Pipeline() if options.draft_sampling == "raw" else pipeline
@@ -72,13 +73,8 @@ def _check_ids(setting: str, ids: Any, tokenizer: Tokenizer) -> None:
         raise UsageError(f"got the token id {strange[0]}; allowed are 0 to {largest}", setting)
 
 
-def _grammar(options: Options, tokenizer: Tokenizer) -> Any:
-    kinds: dict[str, str] = {"json_schema": options.json_schema, "regex": options.regex, "lark": options.lark}
-    given = [(kind, text) for kind, text in kinds.items() if text]
-    if not given:
-        return None
-    from draftproof.warpers.grammar import grammar
-
-    make: Callable[..., Any] = grammar
-    ((kind, text),) = given
-    return make(kind, text, tokenizer.to_json(), tokenizer.eos)
+def _grammar(options: Options, tokenizer: Tokenizer, ends: frozenset[int]) -> Warper | None:
+    for kind in KINDS:
+        if text := getattr(options, kind):
+            return grammar(kind, text, tokenizer.to_json(), ends)
+    return None

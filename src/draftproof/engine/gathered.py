@@ -11,11 +11,11 @@ from typing import NamedTuple, Self
 
 from greenlet import getcurrent, greenlet
 
-from draftproof.models.base import Model, Read, Size
+from draftproof.models.base import LayeredModel, Model, Read, Size
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["Gathered", "TextTask", "Wanted"]
+__all__ = ["Gathered", "GatheredLayers", "TextTask", "Wanted", "gathered"]
 
 
 class Wanted(NamedTuple):
@@ -30,7 +30,7 @@ class TextTask(greenlet):
     """The decoding of one text of a batch. It switches to its parent with a `Wanted`, or with what happened."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Gathered:
     """See `Model`: the model itself, but for `extend`.
 
@@ -94,3 +94,24 @@ class Gathered:
     def steady(self) -> Self:
         """See `Model.steady`."""
         return type(self)(self.model.steady(), self.patient)
+
+
+@dataclass(frozen=True)
+class GatheredLayers(Gathered):
+    """See `LayeredModel`."""
+
+    model: LayeredModel
+
+    @property
+    def layers(self) -> int:
+        """See `LayeredModel.layers`."""
+        return self.model.layers
+
+    def early_exit(self, layers: int) -> Gathered:
+        """See `LayeredModel.early_exit`; as a draft it waits for nobody."""
+        return Gathered(self.model.early_exit(layers))
+
+
+def gathered(model: Model, *, patient: bool) -> Gathered:
+    """Return the model as one that waits for company, with all that it can do."""
+    return GatheredLayers(model, patient) if isinstance(model, LayeredModel) else Gathered(model, patient)

@@ -72,13 +72,14 @@ def named(settings: Mapping[str, Any]) -> dict[str, Any]:
         UsageError: if a name is unknown, or one setting comes under two names.
     """
     found: dict[str, Any] = {}
+    names: dict[str, str] = {}
     for name, value in settings.items():
         own = ALIASES.get(name, name)
         if own not in NAMES:
             raise UsageError(f"there is no setting of this name; allowed are {', '.join(NAMES)}", name)
         if own in found:
-            raise UsageError(f"it is the same setting as {own}, which is given too; give one of them", name)
-        found[own] = value
+            raise UsageError(f"it is the same setting as {names[own]}, which is given too; give one of them", name)
+        found[own], names[own] = value, name
     return found
 
 
@@ -125,8 +126,8 @@ def _biases(value: Any) -> dict[int, float]:
     try:
         found = {int(token): bias for token, bias in value.items()}
     except (AttributeError, TypeError, ValueError):
-        found = {0: None}
-    if not all(type(bias) in {int, float} for bias in found.values()):
+        found = None
+    if found is None or not all(type(bias) in {int, float} for bias in found.values()):
         raise UsageError(f'got {shortened(value)}; allowed are numbers by token id, as {{"17": -100}}', "logit_bias")
     return found
 

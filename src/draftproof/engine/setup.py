@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from draftproof.drafters.base import Drafter
 from draftproof.drafters.catalogue import check_spec, load_drafter
 from draftproof.drafters.none import NoDrafter
 from draftproof.engine.combinations import check
 from draftproof.engine.controls import check_controls, pipelines
-from draftproof.engine.gathered import Gathered
+from draftproof.engine.gathered import gathered
 from draftproof.engine.length import DraftLength, FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.options import Options
@@ -25,8 +26,9 @@ from draftproof.noise import PhiloxNoise
 from draftproof.rules.base import Rule
 from draftproof.rules.catalogue import rule_named
 from draftproof.warpers.base import Warper
+from draftproof.warpers.pipeline import Pipeline
 
-__all__ = ["Decide", "Models", "Run", "prepare"]
+__all__ = ["Decide", "Models", "Run", "check_options", "prepare"]
 
 WIDEST = 1024
 """Branches of a tree: a pass over more rows than a context has takes longer than it could ever save."""
@@ -40,13 +42,23 @@ class Models:
 
     def __init__(self) -> None:
         self._loaded: dict[str, LoadedModel] = {}
+        self._drafters: dict[str, list[tuple[LoadedModel, Pipeline, Drafter]]] = {}
 
     def load(self, spec: str, setting: str) -> LoadedModel:
         """Return the model that `spec` names, ready to be read in company; it is loaded once."""
         if spec not in self._loaded:
             model, tokenizer = load(spec, setting)
-            self._loaded[spec] = LoadedModel(Gathered(model, patient=setting == "target"), tokenizer)
+            self._loaded[spec] = LoadedModel(gathered(model, patient=setting == "target"), tokenizer)
         return self._loaded[spec]
+
+    def drafter(self, spec: str, target: LoadedModel, pipeline: Pipeline) -> Drafter:
+        """Return the drafter that `spec` names; it is made once for each target and pipeline."""
+        for made_for, of_pipeline, drafter in self._drafters.get(spec, ()):
+            if made_for is target and of_pipeline == pipeline:
+                return drafter
+        drafter = load_drafter(spec, target, pipeline, self.load)
+        self._drafters.setdefault(spec, []).append((target, pipeline, drafter))
+        return drafter
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,7 @@ def prepare(
     Raises:
         UsageError: naming the first option that cannot be honoured.
     """
-    rule, length = _check(options)
+    rule, length = check_options(options)
     models = models or Models()
     target = models.load(options.target, "target")
     model, tokenizer = target
@@ -96,7 +108,7 @@ def prepare(
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
     ends = frozenset(options.stop_token_ids) | (frozenset() if options.ignore_eos else tokenizer.eos)
     pipeline, draft_pipeline = pipelines(options, tokenizer, ends, processors)
-    drafter = load_drafter(options.drafter, target, draft_pipeline, models.load) if options.speculates else NoDrafter()
+    drafter = models.drafter(options.drafter, target, draft_pipeline) if options.speculates else NoDrafter()
     if "coupled" in rule.name:  # its promise, the same text with any draft, needs the same bits with any draft
         model = model.steady()
     engine = Engine(model, drafter, rule, pipeline, length or FixedLength(0), _branching(options, rule))
@@ -106,8 +118,12 @@ def prepare(
     return Run(engine, tokenizer, prompt, stop, options)
 
 
-def _check(options: Options) -> tuple[Rule, FixedLength | None]:
-    """Refuse what can be refused without a model, and return what needs none; no length stands for "auto"."""
+def check_options(options: Options) -> tuple[Rule, FixedLength | None]:
+    """Refuse what can be refused without a model, and return what needs none; no length stands for "auto".
+
+    Raises:
+        UsageError: naming the first option that cannot be honoured.
+    """
     check(options)
     check_controls(options)
     PhiloxNoise(options.seed)

@@ -44,14 +44,23 @@ class Tokenizer:
         Raises:
             UsageError: if the text is no valid Unicode, or is empty and the model has no BOS to start from.
         """
-        try:
-            ids = self._backend.encode(text, add_special_tokens=False).ids
-        except (UnicodeEncodeError, TypeError):
-            raise UsageError(f"got {text!r}, which is no valid text (UTF-8)", "prompt") from None
-        ids = [*([] if self.bos is None else [self.bos]), *ids]
+        ids = [*([] if self.bos is None else [self.bos]), *self._ids(text, "prompt")]
         if not ids:
             raise UsageError("got an empty prompt, and this model has no BOS token to start from", "prompt")
         return ids
+
+    def spellings(self, word: str, setting: str) -> list[list[int]]:
+        """Return the ids of `word` as it begins a text and as it follows a space, which may be the same.
+
+        Raises:
+            UsageError: naming the setting that the word comes from, if it is no valid Unicode.
+        """
+        found = [self._ids(text, setting) for text in (word, f" {word}")]
+        return [ids for i, ids in enumerate(found) if ids and ids not in found[:i]]
+
+    def to_json(self) -> str:
+        """Return tokenizer.json, as text."""
+        return self._backend.to_str()
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`, special tokens left out."""
@@ -61,6 +70,12 @@ class Tokenizer:
         """Return a function that takes one id after another and returns the text that is complete with it."""
         stream = DecodeStream(skip_special_tokens=True)
         return lambda token: stream.step(self._backend, token) or ""
+
+    def _ids(self, text: str, setting: str) -> list[int]:
+        try:
+            return self._backend.encode(text, add_special_tokens=False).ids
+        except (UnicodeEncodeError, TypeError):
+            raise UsageError(f"got {text!r}, which is no valid text (UTF-8)", setting) from None
 
 
 def _ids(setting: int | list[int] | None) -> frozenset[int]:
