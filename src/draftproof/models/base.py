@@ -4,12 +4,12 @@ It must never know who samples from it.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["BatchModel", "LayeredModel", "Model", "Read", "Size"]
+__all__ = ["BatchModel", "LayeredModel", "Model", "Read", "Size", "StatefulModel"]
 
 
 class Size(NamedTuple):
@@ -127,4 +127,52 @@ class LayeredModel(Model, Protocol):
         Raises:
             UsageError: unless 1 <= layers < self.layers.
         """
+        ...
+
+
+@runtime_checkable
+class StatefulModel(Protocol):
+    """A model that cannot always go back: a recurrent one, or one with a sliding window.
+
+    `snapshots.py` makes a `Model` of it. The properties are those of `Model`. After a pass that was interrupted only
+    `restore` need work.
+    """
+
+    @property
+    def row_kind(self) -> RowKind: ...  # noqa: D102
+
+    @property
+    def vocab_size(self) -> int: ...  # noqa: D102
+
+    @property
+    def context_limit(self) -> int: ...  # noqa: D102
+
+    @property
+    def length(self) -> int: ...  # noqa: D102
+
+    @property
+    def size(self) -> Size: ...  # noqa: D102
+
+    def extend(self, tokens: Tokens, rows: int | None = None) -> Array:
+        """See `Model.extend`; a chain only."""
+        ...
+
+    def try_rewind(self, length: int) -> bool:
+        """Forget everything after the first `length` tokens if that is possible now, and return whether it was."""
+        ...
+
+    def snapshot(self) -> Any:
+        """Return the state after the tokens read so far; it stays as it is, whatever is read later."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Go to a state that a model of the same weights had, with its length; it may be restored again."""
+        ...
+
+    def fresh(self) -> Self:
+        """See `Model.fresh`."""
+        ...
+
+    def steady(self) -> Self:
+        """See `Model.steady`."""
         ...

@@ -11,7 +11,7 @@ import numpy as np
 from draftproof.errors import ContractError
 from draftproof.models.blocks import Floats
 
-__all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "tree_view"]
+__all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "check_tree", "tree_view"]
 
 LANES = 16
 """Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
@@ -45,15 +45,21 @@ def chain_view(base: int, count: int, idle: int) -> View:
 def tree_view(base: int, count: int, idle: int, parents: Sequence[int]) -> View:
     """Return the view of `count` tokens, the last len(parents) of them a tree (see `Model.extend`)."""
     trunk = count - len(parents)
+    check_tree(trunk, parents)
     hidden = np.full((count + idle, count + idle + LANES), -np.inf, np.float32)
     hidden[:trunk, :trunk] = np.triu(hidden[:trunk, :trunk], k=1)
     positions = list(range(base, base + trunk))
     for node, parent in enumerate(parents):
-        if not -1 <= parent < node or trunk < 1:
-            raise ContractError(f"node {node} has parent {parent}; parents come before their children, after some text")
         own = trunk + node
         hidden[own] = hidden[trunk + parent]
         hidden[own, own] = 0
         positions.append(positions[trunk + parent] + 1)
     hidden[count:] = 0
     return View(base, [*positions, *positions[-1:] * idle], hidden)
+
+
+def check_tree(trunk: int, parents: Sequence[int]) -> None:
+    """Refuse what is no tree after `trunk` tokens (see `Model.extend`)."""
+    for node, parent in enumerate(parents):
+        if not -1 <= parent < node or trunk < 1:
+            raise ContractError(f"node {node} has parent {parent}; parents come before their children, after some text")

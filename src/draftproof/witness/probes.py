@@ -1,7 +1,6 @@
-"""Probes: greedy models whose next token depends on everything in the cache, so that a wrong cache shows at once.
+"""Probes as greedy tables (see `models/probes.py`), their right texts, and drafts that are right for so long.
 
-In: nothing. Out: probes and a drafter that is right for a given number of positions. What lies in the cache is all a
-probe knows: a rejected draft that stays, an entry too few or a state that is not taken back change its next token.
+In: nothing. Out: laws by context, a drafter, and draft lengths that change.
 """
 
 from collections.abc import Callable
@@ -11,40 +10,26 @@ from typing import Self
 
 import numpy as np
 
+from draftproof.models import probes
 from draftproof.types import Array, Tokens
 
 __all__ = ["PROBES", "PROBE_PROMPT", "PROBE_VOCABULARY", "ProbeDrafter", "SweptLength", "one_hot", "plain_text"]
 
-PROBE_VOCABULARY = 11
+PROBE_VOCABULARY = probes.VOCABULARY
 PROBE_PROMPT = (3, 1, 4)
 
 Next = Callable[[Tokens], int]
 
-
-def weighted_sum(context: Tokens) -> int:
-    """Return the next token: each entry counts with its place."""
-    return sum((place + 1) * token for place, token in enumerate(context)) % PROBE_VOCABULARY
-
-
-def recurrence(context: Tokens) -> int:
-    """Return the next token: the state of a recurrence that has read every entry in turn."""
-    state = 0
-    for token in context:
-        state = (5 * state + token + 1) % 101
-    return state % PROBE_VOCABULARY
-
-
-def window(context: Tokens) -> int:
-    """Return the next token: a weighted sum over the last four entries."""
-    return weighted_sum(context[-4:])
-
-
-PROBES: dict[str, Next] = {"sum probe": weighted_sum, "recurrent probe": recurrence, "window probe": window}
+PROBES: dict[str, Next] = {
+    "sum probe": probes.weighted_sum,
+    "recurrent probe": probes.recurrence,
+    "window probe": probes.window,
+}
 
 
 def one_hot(following: Next) -> Callable[[tuple[int, ...]], list[Fraction]]:
     """Return the law of a probe: all mass on its next token."""
-    return lambda context: [Fraction(int(token == following(context))) for token in range(PROBE_VOCABULARY)]
+    return lambda context: [*probes.one_hot(following(context))]
 
 
 def plain_text(following: Next, count: int) -> tuple[int, ...]:
@@ -67,7 +52,7 @@ class ProbeDrafter:
         """See `Drafter.law`."""
         token = (self.following(context) + int(self.drafted >= self.right)) % PROBE_VOCABULARY
         self.drafted += 1
-        return np.array([Fraction(int(token == other)) for other in range(PROBE_VOCABULARY)], dtype=object)
+        return np.array(probes.one_hot(token), dtype=object)
 
     def rewind(self, length: int) -> None:
         """See `Drafter.rewind`: the block is over."""
