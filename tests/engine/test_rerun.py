@@ -8,8 +8,9 @@ from itertools import islice
 
 import pytest
 
+from draftproof.engine.options import Options
 from draftproof.engine.rerun import first_difference, options_of, rerun, settings_of
-from draftproof.engine.setup import Options, prepare
+from draftproof.engine.setup import prepare
 from draftproof.engine.trace import follow
 from draftproof.errors import UsageError
 from draftproof.records import Trace

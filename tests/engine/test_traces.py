@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from draftproof.engine.options import Options, to_json
 from draftproof.engine.rerun import settings_of
-from draftproof.engine.setup import Options, prepare
+from draftproof.engine.setup import prepare
 from draftproof.engine.trace import follow
 from draftproof.engine.traces import check_writable, read, save
 from draftproof.errors import UsageError
 from draftproof.records import SCHEMA, PassRecord, Trace
 
-SETTINGS = {
-    "prompt": "Hügel", "target": "t", "drafter": "d", "num_speculative_tokens": 3, "max_tokens": 9, "temperature": 1.0,
-    "top_k": 0, "top_p": 1.0, "seed": 2**64 - 1, "no_speculation": False, "rule": "block", "tree": "",
-    "fingerprints": {"t": "0123", "d": "4567"}, "version": "0.1.0",
-}  # fmt: skip
+SETTINGS = to_json(
+    Options("Hügel", "t", "d", max_tokens=9, seed=2**64 - 1, stop=("x",), stop_token_ids=(7,), logit_bias={5: -1.0})
+) | {"fingerprints": {"t": "0123", "d": "4567"}, "version": "0.1.0"}
 CHAIN = PassRecord(2, (5, 6, 7), 1, (5, 9), False, 0.1 + 0.2)
 TREE = PassRecord(4, (5, 6, 7, 8), 2, (6, 8, 3), True, None, tree_depth=2)
 PLAIN = PassRecord(7, (), 0, (1,), True, 0.0)
@@ -160,9 +159,11 @@ def test_another_version_is_refused_with_both(path):
         ((("prompt",), [0]), "passes[0].start cannot be 2"),
         ((("finish_reason",), "bored"), "finish_reason cannot be 'bored'"),
         ((("seconds",), -1.0), "seconds cannot be -1.0"),
-        ((("settings", "seed"), "7"), "setting seed is '7', which is no int"),
-        ((("settings", "top_k"), True), "setting top_k is True, which is no int"),
-        ((("settings", "min_p"), 0.1), "setting 'min_p' is unknown here"),
+        ((("settings", "seed"), "7"), "setting seed: got '7'; allowed is a whole number"),
+        ((("settings", "top_k"), True), "setting top_k: got True; allowed is a whole number"),
+        ((("settings", "nobody"), 0.1), "setting 'nobody' is unknown here"),
+        ((("settings", "logit_bias"), {"x": 1}), "setting logit_bias: got {'x': 1}; allowed are numbers by token id"),
+        ((("settings", "stop_token_ids"), [1.5]), "setting stop_token_ids: got [1.5]; allowed is a list"),
         ((("settings", "fingerprints"), {"d": "4567"}), "are not those of its models"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
@@ -178,7 +179,7 @@ def test_a_part_that_is_missing_is_refused(path, where):
     for key in where[:-1]:
         at = at[key]
     del at[where[-1]]
-    if where == ("settings", "fingerprints", "d"):  # a run that drafted nothing has none of its drafter
+    if where[-1] in {"d", "5"}:  # a run that drafted nothing has no print of its drafter; no bias is possible too
         path.write_text(json.dumps(content))
         assert read(path).settings == content["settings"]
     else:

@@ -8,8 +8,9 @@ import pytest
 from draftproof.economics.predict import Costs, best_length, speedup, straight_curve
 from draftproof.economics.store import record, save
 from draftproof.economics.survival import survival
+from draftproof.engine.options import Options
 from draftproof.engine.rerun import settings_of
-from draftproof.engine.setup import Options, prepare
+from draftproof.engine.setup import prepare
 from draftproof.engine.trace import follow
 from draftproof.explorer.laws import law_of
 from draftproof.explorer.shelf import Shelf

@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass, field, replace
 
 from draftproof.engine.loop import Pass
+from draftproof.engine.options import Options
 from draftproof.engine.rerun import first_difference, settings_of
-from draftproof.engine.setup import Options, Run, prepare
+from draftproof.engine.setup import Run, prepare
 from draftproof.explorer.results import tamper_of
 from draftproof.explorer.state import State
 from draftproof.records import Finding, PassRecord, Trace

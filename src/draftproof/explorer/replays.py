@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from draftproof.engine import traces
+from draftproof.engine.options import Options
 from draftproof.engine.rerun import options_of, rerun
-from draftproof.engine.setup import Options, Run
+from draftproof.engine.setup import Run
 from draftproof.errors import DraftproofError, UsageError
 from draftproof.explorer.generation import Generation
 from draftproof.explorer.state import State, changed
@@ -68,7 +69,7 @@ def opened(trace: Trace, *, trusted: bool) -> Opened:
         if not trusted:
             _check_models(trace)
         run = rerun(trace)
-        _check_size(run)
+        _check_size(run, trace)
     except DraftproofError as error:
         return Opened(trace, None, str(error), _tokenizer(trace))
     return Opened(trace, Generation(run, before=trace), "", run.tokenizer)
@@ -89,10 +90,11 @@ def fitting(state: State, trace: Trace) -> dict[str, Any]:
 
 
 def _settings(options: Options) -> dict[str, Any]:
-    return {
+    chosen = {} if options.num_speculative_tokens == "auto" else {"k": options.num_speculative_tokens}
+    return chosen | {
         "prompt": options.prompt,
         "drafter": options.drafter,
-        "k": 0 if options.no_speculation else options.num_speculative_tokens,
+        **({"k": 0} if options.no_speculation else {}),
         "max_tokens": options.max_tokens,
         "temperature": options.temperature,
         "generation_top_k": options.top_k,
@@ -105,15 +107,21 @@ def _settings(options: Options) -> dict[str, Any]:
 def _check_models(trace: Trace) -> None:
     options = options_of(trace.settings) if trace.settings else Options()
     for spec in (options.target, options.drafter):
-        if spec not in {"none", *_EMBEDDED}:
+        if not all(_is_harmless(part) for part in spec.removeprefix("chain:").split(",")):
             raise UsageError(f"it names the model {spec!r}; for an opened file only the embedded pair is run", "trace")
 
 
-def _check_size(run: Run) -> None:
-    depth, branching = run.options.num_speculative_tokens, run.engine.branching
+def _check_size(run: Run, trace: Trace) -> None:
+    asked, branching = run.options.num_speculative_tokens, run.engine.branching
+    depth = max((record.depth for record in trace.passes), default=0) if asked == "auto" else asked
     widths = [*branching[:depth], *[1] * min(MOST_ROWS + 1, depth - len(branching))]
     if sum(accumulate(widths, mul)) > MOST_ROWS:
         raise UsageError(f"it drafts more than {MOST_ROWS} tokens a pass; the page keeps no more laws", "trace")
+
+
+def _is_harmless(spec: str) -> bool:
+    """Return whether a SPEC makes the page read no file but its own."""
+    return spec in {"none", "suffix", *_EMBEDDED} or spec.partition(":")[0] in {"ngram", "early_exit"}
 
 
 _EMBEDDED = {f"tiny:{name}" for name in EMBEDDED}

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from draftproof.engine.length import FixedLength
-from draftproof.engine.setup import Options
+from draftproof.engine.options import Options
 from draftproof.errors import UsageError
 from draftproof.explorer.laws import Weights, checked, preset, typed
 from draftproof.noise import PhiloxNoise
@@ -65,7 +65,7 @@ class State:
     theme: str = "auto"
     prompt: str = _ASKED.prompt
     drafter: str = _ASKED.drafter
-    k: int = _ASKED.num_speculative_tokens
+    k: int = 3
     generation_rule: str = _ASKED.rule
     max_tokens: int = 96
     temperature: float = 0.7

@@ -1,0 +1,144 @@
+"""What passes cost here, found out in a moment by running the real parts before a text: what `Adaptive` needs.
+
+In: an engine and a prompt, or a stored measurement. Out: `Costs`. Passes are timed where they run, one length after
+the other: in runs of equal passes several rows look cheaper than they are between other passes.
+"""
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from draftproof.drafters.base import Drafter, one_hot
+from draftproof.economics.measure import in_rounds
+from draftproof.economics.policy import MOST, Costs
+from draftproof.economics.rehearsal import STAGES, rehearse
+from draftproof.economics.samples import Floats, Samples
+from draftproof.engine.batch import Request, decode
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
+from draftproof.engine.stop import Stop
+from draftproof.errors import UsageError
+from draftproof.noise import PhiloxNoise
+from draftproof.types import Probs, TokenId, Tokens
+
+__all__ = ["calibrate", "costs_of"]
+
+SWEEPS = 4
+"""Over all lengths, rising and falling in turn, so that none follows a very different one. Of the embedded pair the
+medians of four passes came within a tenth of those of twelve in a row, in a sixth of the time."""
+MOST_PROMPT = 256
+"""So many tokens of the prompt, its last ones, are read for it."""
+
+
+@dataclass(frozen=True)
+class _Insisting:
+    """A drafter that repeats the last token rather than be silent, because passes of every length are to be timed."""
+
+    drafter: Drafter
+    vocab_size: int
+
+    def law(self, context: Tokens) -> Probs | None:
+        """See `Drafter.law`."""
+        law = self.drafter.law(context)
+        return one_hot(context[-1], self.vocab_size) if law is None else law
+
+    def rewind(self, length: int) -> None:
+        """See `Drafter.rewind`."""
+        self.drafter.rewind(length)
+
+    def fresh(self) -> Self:
+        """See `Drafter.fresh`."""
+        return type(self)(self.drafter.fresh(), self.vocab_size)
+
+
+@dataclass
+class _Written:
+    """A `DraftLength`: the lengths of every text are written down."""
+
+    lengths: Sequence[int]
+    passes: int = 0
+    why: str | None = None
+
+    def begin(self) -> "_Written":
+        """See `DraftLength`."""
+        return _Written(self.lengths)
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
+        self.passes += 1
+        return self.lengths[min(self.passes, len(self.lengths)) - 1]
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""
+
+
+def calibrate(engine: Engine, prompt: Sequence[TokenId], batch: int = 1, most: int = MOST) -> Costs:
+    """Return what passes of this engine cost that draft up to `most` tokens (of a tree: levels).
+
+    It takes as long as 4 * (most + 1) passes and a reading of the prompt: of the embedded pair a quarter of a second.
+
+    Args:
+        engine: whose `length` does not matter.
+        prompt: token ids, at least one.
+        batch: so many texts are decoded together.
+        most: 1 or more.
+
+    Raises:
+        UsageError: if the target's context has no room for it.
+    """
+    room = engine.target.context_limit - most - 2
+    if room < 2 or most < 1:
+        fitting = engine.target.context_limit - 4
+        raise UsageError(f"got {most}; allowed are whole numbers from 1 to {fitting}", "num_speculative_tokens")
+    end = list(prompt[-min(MOST_PROMPT, room // 2) :])
+    rising, falling = list(range(most + 1)), list(range(most, -1, -1))
+    lengths = [1, *(rising + falling) * (SWEEPS // 2)]
+    insisting = replace(engine, drafter=_Insisting(engine.drafter, engine.target.vocab_size))
+    if batch > 1:
+        return _together(insisting, end, lengths, batch)
+    tokens = min(sum(lengths) + len(lengths), room - len(end))
+    timed = rehearse(insisting, itertools.repeat(end), lengths, tokens, seed=0)
+    passes = [replace(done, drafted=length) for length, done in zip(lengths, timed, strict=True) if done]
+    return _costs(in_rounds([passes], most).seconds[0])
+
+
+def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int) -> Costs:
+    """Return each text's part of passes that several texts make together: all of it, in `target`.
+
+    A pass of the batch ends when the last text is done with it; the first ones, which read the prompt, do not count.
+    """
+    stop = Stop(sum(lengths) + len(lengths), engine.target.context_limit)
+    noises = tuple(PhiloxNoise(0, sample) for sample in range(batch))
+    happened = decode([Request(replace(engine, length=_Written(lengths)), prompt, stop, noises)], batch)
+    by_length: dict[int, list[float]] = {length: [] for length in sorted({*lengths})}
+    began = 0.0
+    for i, length in enumerate(lengths):
+        passes = list(itertools.islice(happened, batch))
+        if not all(isinstance(done.what, Pass) for done in passes):
+            break  # the context is full
+        ended = time.perf_counter()
+        if i:
+            by_length[length].append(ended - began)
+        began = ended
+    happened.close()  # pyright: ignore[reportAttributeAccessIssue]
+    seen = [length for length, seconds in by_length.items() if seconds]
+    seconds = np.interp(list(by_length), seen, [np.median(by_length[length]) for length in seen]) / batch
+    return Costs(0.0, tuple(map(float, seconds)))
+
+
+def costs_of(samples: Samples, drafter: str, rule: str) -> Costs:
+    """Return what a stored measurement says of a drafter and a rule, on the average of its rounds."""
+    return _costs(samples.passes[drafter][rule].seconds.mean(axis=0))
+
+
+def _costs(seconds: Floats) -> Costs:
+    """Return costs from (most + 1, stages) seconds; what draft steps take unevenly counts to the pass's own."""
+    draft, target = (seconds[:, STAGES.index(stage)] for stage in ("draft", "target"))
+    steps = range(len(seconds))
+    step = float(draft.sum()) / sum(steps)
+    own = [max(0.0, float(seconds[k].sum() - target[k] - k * step)) for k in steps]
+    return Costs(step, tuple(map(float, target)), tuple(own))
