@@ -7,6 +7,7 @@
 [0.5, 0.3, 0.2]
 """
 
+from draftproof.api.generate import generate, stream
 from draftproof.drafters.model import ModelDrafter
 from draftproof.drafters.none import NoDrafter
 from draftproof.engine.length import FixedLength
@@ -39,6 +40,8 @@ __all__ = [
     "TokenRule",
     "UsageError",
     "follow",
+    "generate",
     "load",
     "sampling",
+    "stream",
 ]

@@ -3,8 +3,10 @@
 In: an engine and a prompt. Out: what chooses the lengths of a generation.
 """
 
+from dataclasses import replace
+
 from draftproof.economics.calibrate import calibrate
-from draftproof.economics.policy import Adaptive, Costs
+from draftproof.economics.policy import MOST, Adaptive, Costs
 from draftproof.engine.length import DraftLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.options import Options
@@ -30,7 +32,7 @@ class Auto:
 
         def decide(engine: Engine, prompt: list[int]) -> DraftLength:
             if key not in self._costs:
-                self._costs[key] = calibrate(engine, prompt, self._batch)
+                self._costs[key] = replace(calibrate(engine, prompt, MOST), batch=self._batch)
             return Adaptive(self._costs[key])
 
         return decide
