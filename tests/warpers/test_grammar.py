@@ -1,6 +1,8 @@
 """Grammars: whatever is picked from the mask is a text of the grammar, and a mask depends on the output alone."""
 
+import copy
 import json
+import pickle
 import re
 import sys
 
@@ -153,6 +155,11 @@ def test_numpy_and_torch_agree():
 def test_a_grammar_is_a_value():
     assert grammar("regex", "a") == grammar("regex", "a") != grammar("regex", "b")
     assert grammar("json_schema", SCHEMA) == grammar("json_schema", json.dumps(SCHEMA))
+    used = grammar("regex", "(ab)*")
+    expected = allowed(used, [], ids_of("a"))
+    for twin in (copy.deepcopy(used), pickle.loads(pickle.dumps(used))):  # noqa: S301 (made one line above)
+        assert twin == used
+        assert allowed(twin, [], ids_of("a")) == expected
 
 
 @pytest.mark.parametrize(

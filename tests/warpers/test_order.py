@@ -78,7 +78,7 @@ def test_another_order_can_be_asked_for():
     assert np.count_nonzero(sampling(0.5, top_p=0.8, order=order).laws(law, "laws")) == 3
 
 
-@pytest.mark.parametrize("order", [(), ORDER[:-1], (*ORDER, "top_k"), (*ORDER[:-1], "top_z")], ids=len)
+@pytest.mark.parametrize("order", [(), ORDER[:-1], (*ORDER, "top_k"), (*ORDER[:-1], "top_z"), (*ORDER[:-1], 1)])
 def test_an_order_that_leaves_out_or_repeats_a_name_is_refused(order):
     with pytest.raises(UsageError, match="order"):
         sampling(order=order)

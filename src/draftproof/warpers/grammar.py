@@ -87,6 +87,10 @@ class Grammar:
                 masked[row, len(forbidden) :] = nothing(kind)
         return masked, kind
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy makes states of its own."""
+        return type(self), (self.kind, self.text, self.tokenizer, self.eos)
+
     @cached_property
     def _first(self) -> Any:
         """The matcher before any token."""

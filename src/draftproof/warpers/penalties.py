@@ -107,8 +107,11 @@ def _multiplied(
             changed[row, tokens] = changed[row, tokens] * factors
             continue
         xp = array_namespace(changed)
-        shifts = xp.zeros_like(changed[row])
-        shifts[tokens] = xp.astype(xp.asarray(list(times.values())), xp.float64) * math.log(factor)
-        # As a factor of a law a shift could leave the range of float64: the largest becomes 1.
-        changed[row] = changed[row] + shifts if kind == "logits" else changed[row] * xp.exp(shifts - xp.max(shifts))
+        added = xp.asarray([n * math.log(factor) for n in times.values()], dtype=xp.float64)
+        if kind == "logits":
+            changed[row, tokens] = changed[row, tokens] + added
+        else:  # as a factor what is added could leave the range of float64: the largest factor becomes 1
+            shifts = xp.zeros_like(changed[row])
+            shifts[tokens] = added
+            changed[row] = changed[row] * xp.exp(shifts - xp.max(shifts))
     return changed, kind

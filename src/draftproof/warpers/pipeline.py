@@ -124,8 +124,10 @@ def sampling(
     Raises:
         UsageError: if a setting is outside its range; it names the setting.
     """
-    if sorted(order) != sorted(ORDER):
-        raise UsageError(f"got {', '.join(order)}; allowed is each of these once: {', '.join(ORDER)}", "order")
+    if len(order) != len(ORDER) or set(order) != set(ORDER):
+        raise UsageError(
+            f"got {', '.join(map(str, order))}; allowed is each of these once: {', '.join(ORDER)}", "order"
+        )
     presence, frequency = _factor(presence_penalty, "presence_penalty"), _factor(frequency_penalty, "frequency_penalty")
     words, bias = tuple(tuple(word) for word in bad_words), logit_bias or {}
     steps: dict[str, Sequence[Step]] = {
