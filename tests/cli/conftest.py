@@ -1,9 +1,11 @@
 import json
+import sys
 
 import pytest
 from tokenizers import Tokenizer, models
 
 from conftest import needs
+from draftproof.cli.app import main
 
 
 @pytest.fixture
@@ -20,3 +22,17 @@ def llama_with_tokenizer(tmp_path):
     Tokenizer(models.BPE(vocab=vocabulary, merges=[])).save(str(tmp_path / "tokenizer.json"))
     assert json.loads((tmp_path / "config.json").read_text())["vocab_size"] == 4
     return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Give words to the command line in this process; returns its exit status, and what it printed on both outputs."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["draftproof", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return run

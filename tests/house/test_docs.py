@@ -55,6 +55,8 @@ def run(words, home):
             run(["generate", "--max-tokens", "8", "--trace", words[-1]], home)
         serve(command, env)
         return
+    if "--prompts" in words and words[0] == "generate":  # what an older version of the models wrote would be refused
+        Path(words[words.index("--out") + 1]).unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=600, env=env)
     assert done.returncode == 0, done.stderr
 

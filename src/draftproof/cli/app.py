@@ -10,15 +10,14 @@ from typer.exceptions import TyperException
 
 from draftproof.cli.attack import attack
 from draftproof.cli.explore import explore
-from draftproof.cli.generate import INTERRUPTED, generate
+from draftproof.cli.generate import generate
 from draftproof.cli.measure import measure
 from draftproof.cli.plan import plan
 from draftproof.cli.prove import prove
+from draftproof.cli.statuses import INTERRUPTED, USAGE_ERROR
 from draftproof.errors import DraftproofError, UsageError
 
 __all__ = ["app", "main"]
-
-USAGE_ERROR = 2
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -1,8 +1,10 @@
 """Reads numbers from the command line. In: a word. Out: a number, or a refusal that repeats the word."""
 
+from reprlib import repr as shortened
+
 import typer
 
-__all__ = ["number", "whole"]
+__all__ = ["length", "number", "whole"]
 
 
 def whole(word: str | int) -> int:
@@ -10,7 +12,7 @@ def whole(word: str | int) -> int:
     try:
         return int(word)
     except ValueError:
-        raise typer.BadParameter(f"got {word!r}; allowed are whole numbers") from None
+        raise typer.BadParameter(f"got {shortened(word)}; allowed are whole numbers") from None
 
 
 def number(word: str | float) -> float:
@@ -18,4 +20,12 @@ def number(word: str | float) -> float:
     try:
         return float(word)
     except ValueError:
-        raise typer.BadParameter(f"got {word!r}; allowed are numbers") from None
+        raise typer.BadParameter(f"got {shortened(word)}; allowed are numbers") from None
+
+
+def length(word: str | int) -> int | str:
+    """Return the draft length that `word` writes."""
+    try:
+        return word if word == "auto" else int(word)
+    except ValueError:
+        raise typer.BadParameter(f"got {shortened(word)}; allowed are whole numbers and auto") from None

@@ -5,6 +5,7 @@ In: passes, a trace. Out: text on standard output; the summary on standard error
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 from rich.console import Console
@@ -35,9 +36,15 @@ class _Pipe(Console):
 
 
 class Screen:
-    """Prints tokens and a summary."""
+    """Prints tokens and a summary.
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    Args:
+        tokenizer: writes tokens as text.
+        streams: whether one text is shown as it comes; several are shown when they are over.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, streams: bool = True) -> None:
+        self._streams = streams
         self._text = _Pipe(highlight=False)
         self._notes = Console(stderr=True, highlight=False)
         self._piece = tokenizer.stream()
@@ -50,6 +57,8 @@ class Screen:
 
     def show(self, done: Pass) -> None:
         """Print what a pass emitted."""
+        if not self._streams:
+            return
         for i, token in enumerate(done.emitted):
             style = ACCEPTED if i < len(done.path) else BONUS if done.bonus else RESIDUAL
             piece = self._piece(token)
@@ -57,18 +66,30 @@ class Screen:
             self._text.out(piece, style=style if done.drafted else None, end="", highlight=False)
         sys.stdout.flush()
 
-    def finish(self, text: str) -> None:
-        """End the line of `text`, with what could not be shown as it came: bytes that never became a character."""
-        self._text.out(text[self._shown :], highlight=False)
+    def finish(self, texts: Sequence[str]) -> None:
+        """Print what is not shown yet: of one text, bytes that never became a character; else all, under headings."""
+        if self._streams:
+            self._text.out(texts[0][self._shown :], highlight=False)
+            return
+        for number, text in enumerate(texts, 1):
+            self._text.out(f"--- sample {number} of {len(texts)} ---", style="dim", highlight=False)
+            self._text.out(text, highlight=False)
 
-    def summary(self, trace: Trace, plain_tokens_per_second: float | None, certificate: Finding) -> None:
-        """Print what the generation amounted to."""
+    def summary(self, trace: Trace, plain: float | None, certificate: Finding, *, auto: bool) -> None:
+        """Print what the generation amounted to.
+
+        Args:
+            trace: of the text; of several samples, all passes.
+            plain: tokens a second of plain decoding, if it was timed.
+            certificate: what the witness says.
+            auto: whether the draft length was chosen in each pass.
+        """
         table = Table.grid(padding=(0, 2))
-        for name, value in self._lines(trace, plain_tokens_per_second, certificate):
+        for name, value in self._lines(trace, plain, certificate, auto=auto):
             table.add_row(Text(name, style="dim"), value)
         self._notes.print(table)
 
-    def _lines(self, trace: Trace, plain: float | None, certificate: Finding) -> list[tuple[str, Text]]:
+    def _lines(self, trace: Trace, plain: float | None, certificate: Finding, *, auto: bool) -> list[tuple[str, Text]]:
         emitted, passes = len(trace.token_ids), max(1, len(trace.passes))
         per_pass = f"{emitted} in {len(trace.passes)} target passes = {emitted / passes:.2f} a pass"
         lines = [("tokens", Text(f"{per_pass} ({trace.finish_reason})"))]
@@ -76,6 +97,10 @@ class Screen:
             lines += [("colours", _legend(trace)), ("acceptance", Text(_acceptance(trace)))]
         else:
             lines.append(("speculation", Text("off: nothing was drafted")))
+        if trace.num_drafter_faults:
+            lines.append(("drafter", Text(_faults(trace), style="yellow")))
+        if auto:
+            lines.append(("draft length", Text(_course(trace))))
         speed = emitted / trace.seconds if trace.seconds else 0.0
         against = f", plain decoding {plain:.0f}: {speed / plain:.2f}x" if plain else ""
         lines.append(("speed", Text(f"{speed:.0f} tokens a second{against}")))
@@ -99,6 +124,22 @@ def _acceptance(trace: Trace) -> str:
     expected = trace.expected_acceptance
     from_laws = "" if expected is None else f", expected from the laws {expected:.1%}"
     return f"{accepted} of {drafted} drafted tokens = {accepted / drafted:.1%}{from_laws}"
+
+
+def _faults(trace: Trace) -> str:
+    """Return how often the drafter failed, and how it did last."""
+    count, faults = trace.num_drafter_faults, [record.fault for record in trace.passes if record.fault]
+    failed = f"failed in {count} of {len(trace.passes)} passes ({faults[-1]})"
+    return f"{failed}; the target went on alone there"
+
+
+def _course(trace: Trace) -> str:
+    """Return how the chosen draft length went."""
+    depths, reasons = [record.depth for record in trace.passes], [record.why for record in trace.passes if record.why]
+    if not depths:
+        return "auto: nothing to choose"
+    course = f"auto: {min(depths)} to {max(depths)}, {sum(depths) / len(depths):.1f} on average"
+    return course + (f"; {len(reasons)} changes, the last {reasons[-1]}" if reasons else "; never changed")
 
 
 def _legend(trace: Trace) -> Text:
