@@ -11,7 +11,8 @@ from draftproof.api.generate import generate, stream
 from draftproof.drafters.model import ModelDrafter
 from draftproof.drafters.none import NoDrafter
 from draftproof.engine.length import FixedLength
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.engine.trace import follow
 from draftproof.errors import ContractError, DraftproofError, MissingExtraError, UsageError

@@ -219,7 +219,7 @@ def test_a_draft_that_its_law_cannot_give_ends_the_account_with_the_drafts():
 
 def replace_laws(proposal, laws):
     changed = object.__new__(type(proposal))
-    for name in ("tree", "context"):
+    for name in ("tree", "text", "read"):
         object.__setattr__(changed, name, getattr(proposal, name))
     object.__setattr__(changed, "laws", laws)
     return changed

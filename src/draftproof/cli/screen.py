@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.records import Conclusion, Finding, Trace
 

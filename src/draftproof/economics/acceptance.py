@@ -10,8 +10,8 @@ __all__ = ["Acceptance", "Position"]
 
 REMEMBERED = 0.97
 """What is left of an observation after each further pass: texts change, so that the last 30 passes count."""
-REMEMBERED_PLAINLY = 0.99
-"""What is left of it after each pass of plain decoding, which teaches nothing: bad luck must not be remembered for ever."""
+REMEMBERED_PLAINLY = 0.993
+"""What is left of it after each pass of plain decoding: it teaches nothing, and bad luck must not last for ever."""
 EXPECTED = 0.8
 """The acceptance of a first token before anything is known. Too high costs a few rejected drafts, once; too low costs
 whoever waits for the first try."""

@@ -22,7 +22,7 @@ from draftproof.rules.base import Rule, Verdict
 from draftproof.types import Array, Draws, Noise, Probs, Text, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 
-__all__ = ["Engine", "Pass"]
+__all__ = ["Engine"]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 from draftproof.drafters.catalogue import fingerprint_of
 from draftproof.engine.length import Lengths
-from draftproof.engine.loop import Pass
 from draftproof.engine.options import NAMES, Options, from_json, to_json
+from draftproof.engine.passes import Pass
 from draftproof.engine.setup import Run, prepare
 from draftproof.errors import UsageError
 from draftproof.models.catalogue import fingerprint

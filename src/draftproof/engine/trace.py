@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.records import PassRecord, Trace
 
 __all__ = ["follow"]

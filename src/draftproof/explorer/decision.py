@@ -6,7 +6,7 @@ In: a `State`. Out: what was emitted, and the steps by which the shipped rule ge
 from dataclasses import dataclass
 from functools import lru_cache
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.errors import UsageError
 from draftproof.explorer.results import laws_of, subject_of

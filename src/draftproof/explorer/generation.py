@@ -7,8 +7,8 @@ does wrong ends the generation in words, with what was emitted kept.
 import time
 from dataclasses import dataclass, field, replace
 
-from draftproof.engine.loop import Pass
 from draftproof.engine.options import Options
+from draftproof.engine.passes import Pass
 from draftproof.engine.rerun import first_difference, settings_of
 from draftproof.engine.setup import Run, prepare
 from draftproof.explorer.results import tamper_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.errors import UsageError
 from draftproof.explorer.generation import Generation
 from draftproof.models.tokenizer import Tokenizer

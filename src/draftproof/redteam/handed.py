@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.types import Array, Noise, Purpose, Tokens, Uniform
 from draftproof.witness.base import Decoder

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.errors import ContractError, UsageError
 from draftproof.noise import PassNoise
 from draftproof.rules.base import Place, Rule, Verdict

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.noise import PhiloxNoise
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from draftproof.engine.loop import Pass
+from draftproof.engine.passes import Pass
 from draftproof.records import Conclusion, Finding
 from draftproof.types import Text
 from draftproof.witness.base import Subject

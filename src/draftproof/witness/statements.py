@@ -108,7 +108,7 @@ def _engine(rule: Rule, target: Probs, draft: Probs, branching: tuple[int, ...])
 
 def _proposal(engine: Engine, noise: Noise) -> Proposal:
     draws = PassNoise(noise, len(PROMPT))
-    return engine.propose(engine.drafter.fresh(), PROMPT, engine.length(0, 0, 0), draws)
+    return engine.propose(engine.drafter.fresh(), PROMPT, engine.length.begin().next(0), draws)
 
 
 def _chance(target: Probs, text: tuple[int, ...]) -> Any:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from draftproof.drafters.base import Drafter
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.proposal import Proposal
 from draftproof.engine.stop import Stop
 from draftproof.redteam.altered import AlteredToken

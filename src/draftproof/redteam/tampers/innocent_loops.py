@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from draftproof.drafters.base import Drafter
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.proposal import Proposal
 from draftproof.engine.stop import Stop
 from draftproof.models.base import Model

@@ -12,7 +12,8 @@ from array_api_compat import array_namespace
 from draftproof.drafters.base import Drafter
 from draftproof.drafters.model import ModelDrafter
 from draftproof.drafters.none import NoDrafter
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.proposal import Proposal
 from draftproof.engine.stop import Stop
 from draftproof.redteam.base import Tamper

@@ -10,7 +10,8 @@ from fractions import Fraction
 from array_api_compat import array_namespace
 
 from draftproof.drafters.model import ModelDrafter
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.redteam.altered import AlteredToken, AlteredWalk, drawn_from, greedily, matched, picked, ruled, won
 from draftproof.redteam.base import Tamper

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.redteam.base import Tamper
 from draftproof.types import Array, Noise, Text, Tokens

@@ -39,7 +39,7 @@ def _untrimmable_once_full(inner: Model, cut: Cut) -> None:
 
 def _evicted_for_all(inner: Model, cut: Cut) -> None:
     inner.keep(cut.base, cut.path)
-    inner.keep(0, range(min(cut.rejected, inner.length - 1), inner.length))
+    inner.keep(0, range(min(cut.rejected, max(inner.length - 1, 0)), inner.length))
 
 
 @dataclass

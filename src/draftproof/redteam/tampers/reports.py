@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.redteam.base import Tamper
 from draftproof.redteam.handed import retold
 from draftproof.types import Tokens

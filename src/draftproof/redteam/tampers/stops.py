@@ -6,7 +6,8 @@ In: an honest engine. Out: the same, handed another idea of a stop. It must neve
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from draftproof.engine.loop import Engine, Pass
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
 from draftproof.engine.proposal import Proposal
 from draftproof.engine.stop import FinishReason, Stop
 from draftproof.redteam.base import Tamper
