@@ -12,6 +12,7 @@ import pytest
 from draftproof.api import files
 from draftproof.api.answers import Answers
 from draftproof.api.generate import generate
+from draftproof.drafters.model import ModelDrafter
 
 PROMPT = "And the king said"
 WORDS = ["generate", PROMPT, "--max-tokens", "12", "--seed", "4"]
@@ -99,6 +100,21 @@ def test_a_prompt_that_fails_makes_the_status_1_and_spoils_no_other(command, job
     assert "1 failed: their lines have an error" in err
     assert [line for line, entry in sorted(entries(out).items()) if "error" in entry] == [1]
     assert command(*words)[0] == 1
+
+
+def test_a_drafter_that_fails_is_named_once_and_costs_only_its_drafts(command, job, monkeypatch):
+    def broken(self, context):
+        raise ValueError("no idea")
+
+    words, out = job
+    assert command(*words, "--rule", "coupled")[0] == 0
+    before = entries(out)
+    out.unlink()
+    monkeypatch.setattr(ModelDrafter, "law", broken)
+    status, _, err = command(*words, "--rule", "coupled")
+    assert (status, err.count("\n")) == (0, 1)
+    assert "the drafter failed in 33 passes" in err
+    assert entries(out) == before
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(command, job, monkeypatch, tmp_path):

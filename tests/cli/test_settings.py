@@ -123,7 +123,6 @@ def test_auto_says_how_the_length_went(command, words):
     assert status == 0
     if not words:
         assert "auto: " in err
-        assert "on average" in err
         return
     changes = json.loads(out)["speculation"]["draft_lengths"]
     assert changes[0]["pass"] == 0
@@ -167,8 +166,8 @@ def test_a_drafter_that_fails_is_named_and_costs_only_its_drafts(command, report
     assert found["speculation"]["num_drafter_faults"] == found["speculation"]["target_passes"] - 1 == 11
     assert found["token_ids"] == list(generate(PROMPT, **SHORT, no_speculation=True, rule="coupled").token_ids)
     _, _, err = command(*WORDS)
-    assert "drafter" in err
-    assert "no idea" in err
+    words = "failed in 11 of 12 passes (ValueError: no idea); the target went on alone there"
+    assert words in " ".join(err.split())
 
 
 REFUSED = {

@@ -40,6 +40,8 @@ class Progress(NamedTuple):
     """How many of these say `error`."""
     tokens: int
     """How many tokens were emitted, since the work was begun or gone on with, in texts that are over."""
+    faults: int
+    """In how many passes of these texts the drafter failed; the target went on alone there."""
 
 
 def generate_file(
@@ -106,6 +108,7 @@ class _Work:
     batch_size: int
     logprobs: int | None
     tokens: int = 0
+    faults: int = 0
     begun: list[Line] = field(default_factory=list[Line])
     """The lines whose runs were handed out, in order."""
 
@@ -123,7 +126,7 @@ class _Work:
 
     def _now(self) -> Progress:
         failed = self.answers.failed
-        return Progress(len(self.lines), len(failed), sum(failed.values()), self.tokens)
+        return Progress(len(self.lines), len(failed), sum(failed.values()), self.tokens, self.faults)
 
     def _runs(self, models: Models, auto: Auto) -> Iterator[Run]:
         """Prepare one prompt after the other; what cannot be has its line at once."""
@@ -148,6 +151,7 @@ class _Work:
         errors = [sample.error for sample in generated.samples if sample.error is not None]
         self.answers.append(line.number, content | ({"error": errors[0]} if errors else {}))
         self.tokens += counts["completion_tokens"]
+        self.faults += sum(sample.trace.num_drafter_faults for sample in generated.samples)
 
 
 def _rehearse(options: Options, models: Models) -> None:

@@ -1,6 +1,7 @@
 """`draftproof generate`: text from the target's own law, faster, with a proof. The main job of the house."""
 
 import json
+import logging
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,6 +31,7 @@ OUTPUT = ("prompts", "out", "batch_size", "certify", "logprobs", "json", "trace"
 
 def generate(context: typer.Context, prompt: str, **options: Any) -> int:
     """Generate text with speculative decoding; the output is the target's own, whatever the draft guesses."""
+    logging.getLogger("draftproof").addHandler(logging.NullHandler())  # the summary and the report count what failed
     typed = given(context)
     settings = settings_of({name: value for name, value in typed.items() if name not in {*OUTPUT, "prompt"}})
     asked = options_of(prompt, settings)

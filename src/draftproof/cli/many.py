@@ -58,5 +58,6 @@ def _last_line(first: Far, far: Far, seconds: float, out: Path, *, interrupted: 
     before = f", {first.done} of them from before" if first.done else ""
     failed = f"; {far.failed} failed: their lines have an error" if far.failed else ""
     speed = f"; {far.tokens} tokens, {far.tokens / seconds:.0f} a second" if far.tokens else ""
+    faults = f"; the drafter failed in {far.faults} passes, and the target went on alone there" if far.faults else ""
     todo = "; interrupted: the same command goes on from here" if interrupted else ""
-    return f"{came}{before}{failed}{speed}{todo}\n"
+    return f"{came}{before}{failed}{speed}{faults}{todo}\n"

@@ -138,8 +138,10 @@ def _course(trace: Trace) -> str:
     depths, reasons = [record.depth for record in trace.passes], [record.why for record in trace.passes if record.why]
     if not depths:
         return "auto: nothing to choose"
+    if min(depths) == max(depths):
+        return f"auto: {depths[0]} in every pass"
     course = f"auto: {min(depths)} to {max(depths)}, {sum(depths) / len(depths):.1f} on average"
-    return course + (f"; {len(reasons)} changes, the last {reasons[-1]}" if reasons else "; never changed")
+    return course + (f"; {len(reasons)} changes, the last {reasons[-1]}" if reasons else "")
 
 
 def _legend(trace: Trace) -> Text:
