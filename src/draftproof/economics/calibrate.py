@@ -76,7 +76,7 @@ class _Written:
         """See `Lengths`: nothing."""
 
 
-def calibrate(engine: Engine, prompt: Sequence[TokenId], batch: int = 1, most: int = MOST) -> Costs:
+def calibrate(engine: Engine, prompt: Sequence[TokenId], most: int = MOST, batch: int = 1) -> Costs:
     """Return what passes of this engine cost that draft up to `most` tokens (of a tree: levels).
 
     It takes as long as 4 * (most + 1) passes and a reading of the prompt: of the embedded pair a quarter of a second.
@@ -84,8 +84,8 @@ def calibrate(engine: Engine, prompt: Sequence[TokenId], batch: int = 1, most: i
     Args:
         engine: whose `length` does not matter.
         prompt: token ids, at least one.
-        batch: so many texts are decoded together.
         most: 1 or more.
+        batch: so many texts are decoded together; the costs are each text's part then, measured so, with a `batch` of 1.
 
     Raises:
         UsageError: if the target's context has no room for it.
