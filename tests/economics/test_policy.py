@@ -12,9 +12,15 @@ from statistics import fmean
 
 import pytest
 
+from draftproof.drafters.none import NoDrafter
+from draftproof.economics.calibrate import calibrate
 from draftproof.economics.policy import Adaptive, Costs
 from draftproof.engine.length import FixedLength
+from draftproof.engine.loop import Engine
 from draftproof.errors import UsageError
+from draftproof.models.table import TableModel
+from draftproof.rules.token import TokenRule
+from draftproof.warpers.pipeline import Pipeline
 
 MOST, DRAWS = 8, random.Random
 JAGGED = (1.0, 1.22, 1.28, 1.25, 1.38, 1.45, 1.55, 1.6, 1.7)
@@ -238,3 +244,20 @@ def test_costs_that_cannot_be_are_refused_by_name(arguments, setting):
 def test_a_block_of_nothing_is_refused():
     with pytest.raises(UsageError, match="allowed are whole numbers from 1 up"):
         Adaptive(Costs(0.1, (1.0,)), most=0)
+
+
+def silent_engine(limit):
+    target = TableModel(lambda context: [0.5, 0.5], 2, limit)
+    return Engine(target, NoDrafter(), TokenRule(), Pipeline(), FixedLength(0))
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_passes_of_every_length_are_timed_even_if_the_drafter_is_silent(batch):
+    costs = calibrate(silent_engine(500), [0, 1], most=4, batch=batch)
+    assert len(costs.target) == 5
+    assert all(costs.of_pass(drafted) > 0 for drafted in range(5))
+
+
+def test_a_context_without_room_for_a_block_is_refused():
+    with pytest.raises(UsageError, match="allowed are whole numbers from 1 to 4"):
+        calibrate(silent_engine(8), [0], most=5)

@@ -85,7 +85,7 @@ def calibrate(engine: Engine, prompt: Sequence[TokenId], most: int = MOST, batch
         engine: whose `length` does not matter.
         prompt: token ids, at least one.
         most: 1 or more.
-        batch: so many texts are decoded together; the costs are each text's part then, measured so, with a `batch` of 1.
+        batch: so many texts are decoded together; the costs are each text's part of it then, of a `batch` of 1.
 
     Raises:
         UsageError: if the target's context has no room for it.
