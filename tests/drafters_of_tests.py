@@ -48,7 +48,7 @@ def words(*strings, size=None, **more):
 
 
 def corpus(*tokens):
-    found = Suffixes(-2)
+    found = Suffixes()
     found.extend(tokens)
     return found
 

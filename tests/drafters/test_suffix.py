@@ -28,8 +28,8 @@ def by_definition(context, corpus):
     return max(match(context, context), match(corpus, context), key=lambda found: found[0])[1]
 
 
-def read(tokens, boundary=-1):
-    found = Suffixes(boundary)
+def read(tokens):
+    found = Suffixes()
     found.extend(tokens)
     return found
 
@@ -61,7 +61,7 @@ def followers(node):
 def test_it_proposes_what_the_definition_says_through_growth_and_rewinds(longest, steps, corpus):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suffix, "LONGEST", longest)
-        drafter, text = SuffixDrafter(3, read(corpus, -2)), []
+        drafter, text = SuffixDrafter(3, read(corpus)), []
         for back, tokens in steps:
             del text[max(0, len(text) - back) :]
             drafter.rewind(len(text))
@@ -81,11 +81,12 @@ def test_it_proposes_what_the_definition_says_through_growth_and_rewinds(longest
         ([4, 1], [0, 1, 2], 2),
         ([1, 3, 1], [0, 1, 2], 3),  # as long in the context as in the corpus: the context
         ([1, 3, 0, 1], [0, 1, 2], 2),  # longer in the corpus
+        ([1, 1], [1, 2], 1),  # where texts begin they have nothing in common: one token matches in either
         ([1, 2], [0, 1, 2], None),  # at its end the corpus has nothing that followed
     ],
 )
 def test_cases_worked_out_by_hand(context, corpus, token):
-    assert proposed(SuffixDrafter(10, read(corpus, -2)), context) == token
+    assert proposed(SuffixDrafter(10, read(corpus)), context) == token
 
 
 def test_a_token_that_the_target_lacks_is_not_proposed():
@@ -121,7 +122,7 @@ def test_a_token_costs_a_bounded_number_of_steps(text, monkeypatch):
 
 
 def test_drafters_with_one_corpus_do_not_disturb_each_other():
-    corpus = read([0, 1, 2, 0, 1, 1], -2)
+    corpus = read([0, 1, 2, 0, 1, 1])
     before = written(corpus._root)
     one = SuffixDrafter(3, corpus)
     other = one.fresh()

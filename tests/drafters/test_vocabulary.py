@@ -126,15 +126,15 @@ def test_the_beginning_of_a_text_is_read_as_the_drafts_own_and_only_once():  # A
 
 
 def test_a_rewind_is_passed_on_in_the_drafts_own_lengths():
-    draft, target = words("a", "b"), words("a", "ab", "x", "b")
+    draft, target = words("a", "b"), words("a", "ab", "aa", "b")
     heard = Heard(fractions(["1", "0"]))
     drafter = translated(draft, target, heard)
     drafter.law(Text([1, 2, 0, 1], 2))
     drafter.rewind(2)
     drafter.law(Text([1, 2, 3], 2))
     drafter.rewind(7)
-    assert heard.contexts == [([0, 1, 0, 0, 1], 2), ([0, 1, 1], 2)]
-    assert heard.rewinds == [2]
+    assert heard.contexts == [([0, 1, 0, 0, 0, 0, 1], 4), ([0, 1, 0, 0, 1], 4)]
+    assert heard.rewinds == [4]
 
 
 def test_the_prompt_is_known_in_the_drafts_own_length():

@@ -138,7 +138,7 @@ def _loaded(spec: _Spec, target: LoadedModel, pipeline: Pipeline, load: _Load) -
             shortest, longest = spec.numbers
             return NgramDrafter(vocab_size, shortest, longest)
         case "suffix":
-            corpus = Suffixes(-2)
+            corpus = Suffixes()
             corpus.extend([] if spec.corpus is None else _tokens(spec, spec.corpus, target.tokenizer))
             return SuffixDrafter(vocab_size, corpus)
         case "early_exit":

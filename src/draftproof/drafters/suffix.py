@@ -15,6 +15,8 @@ __all__ = ["LONGEST", "SuffixDrafter", "Suffixes"]
 
 LONGEST = 32
 """Longer matches count as matches of this length, so that the work and the memory for a token are bounded."""
+_BOUNDARY = -1
+"""No token; it stands before a text, so that no string is the beginning of it and of another string too."""
 
 
 class Match(NamedTuple):
@@ -64,15 +66,11 @@ class Suffixes:
     A suffix tree of the text read backwards, which is the tree of suffix links of its suffix automaton: the path from
     the root for the tokens before a place, last token first, passes all strings that end there. Each token read adds
     at most one node, one child and, for every node on its path, one to a count.
-
-    Args:
-        boundary: a number that is no token, different in texts that are compared; it stands before the text, so that
-            no string is the beginning of the text and of another string too.
     """
 
-    def __init__(self, boundary: int = -1) -> None:
-        self.text = [boundary]
-        self._root = _Node(0, 0, 0, {}, {}, boundary)
+    def __init__(self) -> None:
+        self.text = [_BOUNDARY]
+        self._root = _Node(0, 0, 0, {}, {}, _BOUNDARY)
         self._undo: list[tuple[TokenId, ...]] = [()]
         """For each token what was best before, at those nodes of its path, by depth, where it changed."""
 
@@ -82,16 +80,20 @@ class Suffixes:
             self._read(token)
 
     def match(self, text: list[TokenId]) -> Match | None:
-        """Return the longest suffix of `text` that occurred, with a token after it; None if not even its last did."""
+        """Return the longest suffix of `text` that occurred, with a token after it; None if not even its last did.
+
+        Args:
+            text: a boundary and tokens.
+        """
         node, end = self._root, len(text)
-        while node.depth < min(LONGEST, end):
+        limit = min(LONGEST, end - 1)
+        while node.depth < limit:
             child = node.children.get(text[end - 1 - node.depth])
             if child is None:
                 break
             if isinstance(child, int):
-                length = self._shared(text, end, child, node.depth + 1, LONGEST)
-                return Match(length, self.text[child])
-            length = self._shared(text, end, child.place, node.depth + 1, child.depth)
+                return Match(self._shared(text, end, child, node.depth + 1, limit), self.text[child])
+            length = self._shared(text, end, child.place, node.depth + 1, min(limit, child.depth))
             if length < child.depth:
                 return Match(length, child.best)
             node = child
@@ -103,8 +105,8 @@ class Suffixes:
             self._unread()
 
     def _shared(self, text: list[TokenId], end: int, place: int, known: int, most: int) -> int:
-        """Return how many tokens before `end` of `text` and before `place` here are the same, `known` at least."""
-        most = min(most, end, place)
+        """Return how many tokens, `known` to `most`, are the same before `end` of `text` and before `place` here."""
+        most = min(most, place)
         while known < most and text[end - 1 - known] == self.text[place - 1 - known]:
             known += 1
         return known
@@ -176,7 +178,7 @@ class SuffixDrafter:
     """
 
     vocab_size: int
-    corpus: Suffixes = field(default_factory=lambda: Suffixes(-2))
+    corpus: Suffixes = field(default_factory=Suffixes)
     seen: Suffixes = field(default_factory=Suffixes)
     """The context."""
 
