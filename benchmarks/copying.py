@@ -20,7 +20,7 @@ from measuring import TARGET, TOKENIZER, paired_ratios, save, spread
 
 TOKENS, PAIRS, RAISED, LENGTHS = 96, 16, 20.0, (4, 8, 16)
 SIZE = TARGET.vocab_size
-DRAFTERS = {"ngram:1-4": NgramDrafter(SIZE, 1, 4), "suffix": SuffixDrafter(SIZE, Suffixes(-2))}
+DRAFTERS = {"ngram:1-4": NgramDrafter(SIZE, 1, 4), "suffix": SuffixDrafter(SIZE, Suffixes())}
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 In: an engine and a prompt. Out: what chooses the lengths of a generation.
 """
 
-from dataclasses import replace
-
 from draftproof.economics.calibrate import calibrate
 from draftproof.economics.policy import MOST, Adaptive, Costs
 from draftproof.engine.length import DraftLength
@@ -32,7 +30,7 @@ class Auto:
 
         def decide(engine: Engine, prompt: list[int]) -> DraftLength:
             if key not in self._costs:
-                self._costs[key] = replace(calibrate(engine, prompt, MOST), batch=self._batch)
+                self._costs[key] = calibrate(engine, prompt, MOST, self._batch)
             return Adaptive(self._costs[key])
 
         return decide

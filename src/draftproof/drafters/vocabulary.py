@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from draftproof.arrays import array_namespace
 from draftproof.drafters.base import Drafter
 from draftproof.errors import ContractError
 from draftproof.types import Probs, Text, TokenId, Tokens

@@ -10,8 +10,8 @@ from dataclasses import InitVar, dataclass, field
 from typing import Self
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.drafters.base import Drafter
 from draftproof.errors import ContractError
 from draftproof.rules.base import Place, Rule

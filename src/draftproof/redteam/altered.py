@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.engine.loop import Engine
 from draftproof.rules.base import Place, Rule, Verdict, drawn, pick, surplus
 from draftproof.rules.coupled import winner

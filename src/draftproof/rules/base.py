@@ -6,11 +6,9 @@ In: arrays of NumPy, torch or Fractions. Out: the same kind. It must never know 
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.types import Array, Draws, Probs, Purpose, Tree, Uniform
-
-array_namespace(np.empty(0))  # reads its NumPy part now; otherwise the first pass of a generation would wait for it
 
 __all__ = [
     "Place",

@@ -8,8 +8,7 @@ max(0, w_i p - q) follows. Source: `sun2024`. Exactness is checked in tests/laws
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import (
     Place,
     Verdict,
@@ -23,6 +22,7 @@ from draftproof.rules.base import (
     unless_empty,
 )
 from draftproof.rules.contract import check_chain
+from draftproof.rules.run import bonus_alone
 from draftproof.types import Array, Draws, Probs, Purpose
 
 __all__ = ["BlockRule", "prefix_weights", "stopping_probability"]
@@ -72,8 +72,10 @@ class BlockRule:
         Uniforms consumed: K ACCEPT and one FINAL.
         """
         check_chain(target, draft, drafted)
-        xp = array_namespace(target, draft)
         count = drafted.shape[-1]
+        if count == 0:
+            return bonus_alone(target, drafted, draws)
+        xp = array_namespace(target, draft)
         weights = prefix_weights(target, draft, drafted)
         uniforms = draws.uniforms(Purpose.ACCEPT, count)
         accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)

@@ -5,8 +5,8 @@ something that is no law.
 """
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import ContractError
 from draftproof.rules.base import entries_at
 from draftproof.types import Array, Probs, Tree

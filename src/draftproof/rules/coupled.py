@@ -8,8 +8,8 @@ emitted token is the target's own winner. Source: `daliri2024`. Exactness: tests
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict
 from draftproof.rules.contract import check_chain
 from draftproof.rules.node import Choice

@@ -6,8 +6,7 @@ right for drafts whose law is unknown. It keeps sum p q of the tokens, less than
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict, drawn, pick
 from draftproof.rules.contract import check_chain
 from draftproof.rules.run import run_of_matches

@@ -7,8 +7,7 @@ Exactness is checked in tests/laws/test_multidraft_law.py. Source: `miao2024`, `
 from dataclasses import dataclass
 from fractions import Fraction
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, drawn, normalised, pick, surplus
 from draftproof.rules.node import Choice, most_probable, without
 from draftproof.types import Array, Probs, Purpose

@@ -5,8 +5,7 @@ In: one target row, one draft row, the tokens drafted from it. Out: which of the
 
 from typing import NamedTuple, Protocol
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, normalised
 from draftproof.types import Array, Probs, TokenId
 

@@ -8,8 +8,8 @@ Exactness is checked in tests/rules/test_rejection.py.
 import math
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError
 from draftproof.rules.base import normalised
 from draftproof.types import Array, Probs, Uniform

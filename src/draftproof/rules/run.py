@@ -5,12 +5,11 @@ Shared by the rules that emit the target's own draws (`match`, `coupled`); rows 
 
 from collections.abc import Callable
 
-from array_api_compat import array_namespace
+from draftproof.arrays import array_namespace
+from draftproof.rules.base import Verdict, pick
+from draftproof.types import Array, Draws, Probs, Purpose
 
-from draftproof.rules.base import Verdict
-from draftproof.types import Array
-
-__all__ = ["run_of_matches"]
+__all__ = ["bonus_alone", "run_of_matches"]
 
 
 def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
@@ -31,3 +30,11 @@ def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
         accepted = accepted + xp.astype(alive, xp.int64)
         token = xp.where(alive, draw(i + 1), token)
     return Verdict(accepted, token)
+
+
+def bonus_alone(target: Probs, drafted: Array, draws: Draws) -> Verdict:
+    """Return the verdict on nothing drafted (..., 0): a token of the only row (..., 1, V). One FINAL uniform.
+
+    Rules with residuals would say the same; a pass of plain decoding should not cost what they do.
+    """
+    return run_of_matches(drafted, lambda _: pick(target[..., 0, :], draws.uniforms(Purpose.FINAL, 1)[..., 0]))

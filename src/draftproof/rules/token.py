@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict, drawn, entries_at, normalised, pick, row_at, row_or_zeros, surplus
 from draftproof.rules.contract import check_chain
+from draftproof.rules.run import bonus_alone
 from draftproof.types import Array, Draws, Probs, Purpose
 
 __all__ = ["Terms", "TokenRule", "acceptance_probabilities", "expected_acceptance", "kept_mass", "residual_law"]
@@ -81,6 +81,8 @@ class TokenRule:
         Uniforms consumed: K ACCEPT and one FINAL.
         """
         check_chain(target, draft, drafted)
+        if drafted.shape[-1] == 0:
+            return bonus_alone(target, drafted, draws)
         xp = array_namespace(target, draft)
         p_token, q_token = entries_at(target[..., :-1, :], drafted), entries_at(draft, drafted)
         uniforms = draws.uniforms(Purpose.ACCEPT, drafted.shape[-1])

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict, normalised, pick, positive, unless_empty
 from draftproof.rules.contract import check_tree
 from draftproof.rules.node import NodeRule, without

@@ -6,8 +6,7 @@ token after it. Exactness is checked in tests/laws/test_tree_law.py. Source: `mi
 
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict, pick
 from draftproof.rules.contract import check_tree
 from draftproof.rules.node import Choice, NodeRule, most_probable

@@ -9,8 +9,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Text, Tokens
 

@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, MissingExtraError, UsageError
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind, copied, nothing, output_of, refuse_no_ids

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.errors import UsageError
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind, copied, is_whole, nothing, output_of, refuse_foreign, refuse_no_ids

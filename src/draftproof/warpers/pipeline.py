@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
+from draftproof.arrays import is_numpy_array
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Tokens
 from draftproof.warpers.base import RowKind, Step, Warper, normalise, real

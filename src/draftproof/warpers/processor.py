@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, MissingExtraError, UsageError
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind

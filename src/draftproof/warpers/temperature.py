@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Tokens
 from draftproof.warpers.base import RowKind, first_not, normalise, real

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
 from draftproof.warpers.base import is_whole

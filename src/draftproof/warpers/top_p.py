@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
 from draftproof.warpers.base import real

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
 from draftproof.warpers.base import real

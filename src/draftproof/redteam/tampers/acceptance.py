@@ -5,8 +5,7 @@ In: p and q at a position. Out: another probability of keeping each token. It mu
 
 from fractions import Fraction
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.redteam.altered import AlteredToken, greedily, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import surplus

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.redteam.altered import each_row, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import Place, Verdict, drawn, pick, surplus

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.redteam.altered import AlteredToken, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import Place, Verdict, surplus

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.redteam.altered import AlteredToken, ruled
 from draftproof.redteam.base import Tamper
 from draftproof.rules.base import Rule, surplus

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.redteam.altered import greedily, ruled
 from draftproof.redteam.altered_tree import AllAlive, AlteredTraversal, Choosing, at_each_node
 from draftproof.redteam.base import Tamper
