@@ -25,9 +25,11 @@ from draftproof.records import Conclusion
 from draftproof.redteam.tampers import (
     batch,
     buffers,
+    controls,
     counts,
     drafting,
     floats,
+    innocent_controls,
     innocent_loops,
     innocents,
     noise,
@@ -37,7 +39,9 @@ from draftproof.redteam.tampers import (
     reports,
     seeds,
     settings,
+    states,
     stops,
+    strings,
     vocabulary,
 )
 from draftproof.redteam.tampers import (
@@ -57,7 +61,7 @@ from engines_of_tests import PROMPT, RAW, order_table, without_zeros
 
 FAMILIES = (
     noise, seeds, positions, counts, drafting, settings, penalties, cache_family, buffers, recurrent, batch, stops,
-    reports, floats, vocabulary, innocents, innocent_loops,
+    reports, floats, vocabulary, controls, states, strings, innocents, innocent_loops, innocent_controls,
 )  # fmt: skip
 TAMPERS = {tamper.name: tamper for family in FAMILIES for tamper in family.TAMPERS}
 HARMFUL = [tamper for tamper in TAMPERS.values() if not tamper.harmless]
@@ -222,7 +226,7 @@ def witnesses():
 
 def worlds_for(tamper):
     """All worlds; those in which such a tamper shows soonest come first, which saves time and decides nothing."""
-    special = tamper.family in {"settings", "penalties", "stops", "floats"}
+    special = tamper.family in {"settings", "penalties", "controls", "states", "stops", "stop strings", "floats"}
     return [TIES, *SPECIAL, *WORLDS] if special else [*SMALL, *WORLDS]
 
 

@@ -40,7 +40,7 @@ def product_law(engine: Engine, stop: Stop) -> TextLaw:
         for text, chance in growing.items():
             whole = Text((*PROMPT, *text), len(PROMPT))
             room = stop.room(len(PROMPT), len(whole))
-            if room <= 0 or (text and text[-1] in stop.tokens):
+            if room <= 0 or _ends(text, stop):
                 law[text] = chance
                 continue
             rows = engine.target.fresh().extend(whole, 1)
@@ -48,6 +48,18 @@ def product_law(engine: Engine, stop: Stop) -> TextLaw:
             longer |= {(*text, token): chance * part for token, part in enumerate(row) if part}
         growing = longer
     return law
+
+
+def _ends(text: tuple[int, ...], stop: Stop) -> bool:
+    """Return whether the last token of an output ends it: a stop token, or one in which a stop string is complete."""
+    if not text or text[-1] in stop.tokens:
+        return bool(text)
+    if not stop.strings or not stop.spelling or len(text) < stop.min_tokens:
+        return False
+    pieces = [*map(stop.spelling(), text)]
+    written, seen = "".join(pieces), len("".join(pieces[:-1]))
+    ends = range(seen + 1, len(written) + 1)
+    return any(written[:end].endswith(string) for end in ends for string in stop.strings)
 
 
 def first_difference(one: TextLaw, other: TextLaw) -> int:

@@ -7,10 +7,12 @@ from draftproof.redteam.tampers import (
     block,
     buffers,
     cache,
+    controls,
     counts,
     coupling,
     drafting,
     floats,
+    innocent_controls,
     innocent_loops,
     innocents,
     look_alikes,
@@ -24,7 +26,9 @@ from draftproof.redteam.tampers import (
     residual,
     seeds,
     settings,
+    states,
     stops,
+    strings,
     trees,
     vocabulary,
 )
@@ -33,8 +37,8 @@ __all__ = ["TAMPERS"]
 
 _FAMILIES = (
     residual, acceptance, proposal, lossy, block, coupling, trees, noise, seeds, positions, counts, drafting, settings,
-    penalties, cache, buffers, recurrent, batch, stops, reports, floats, vocabulary, look_alikes, innocents,
-    innocent_loops,
+    penalties, controls, states, cache, buffers, recurrent, batch, stops, strings, reports, floats, vocabulary,
+    look_alikes, innocents, innocent_loops, innocent_controls,
 )  # fmt: skip
 
 TAMPERS: dict[str, Tamper] = {tamper.name: tamper for family in _FAMILIES for tamper in family.TAMPERS}
