@@ -100,8 +100,9 @@ class _PastTheLimit:
         room = stop.room(len(prompt), len(prompt))
         if room <= 0:
             return
-        for done in self.engine.decode(prompt, Stop(room + 1, tokens=stop.tokens), noise):
-            said, reason = stop.cut(done.emitted, room)
+        ending = stop.begin()
+        for done in self.engine.decode(prompt, replace(stop, max_tokens=room + 1, context_limit=FAR), noise):
+            said, reason = ending.cut(done.emitted, room)
             yield replace(done, emitted=tuple(said), logprobs=done.logprobs[: len(said)], finish_reason=reason)
             room -= len(said)
             if reason:
