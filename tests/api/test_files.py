@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from draftproof.api import answers, files
+from draftproof.api import answers, files, workers
 from draftproof.api.answers import Answers
 from draftproof.api.files import generate_file
 from draftproof.api.generate import generate
@@ -140,6 +140,7 @@ def test_finished_work_is_not_done_again_and_loads_nothing(prompts, out, monkeyp
     done(prompts, out)
     before = out.read_bytes()
     monkeypatch.setattr(files, "prepare", None)
+    monkeypatch.setattr(workers, "prepare", None)
     assert [each.done for each in done(prompts, out)] == [5]
     assert out.read_bytes() == before
 
@@ -244,7 +245,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(prompts, out, tmp_path
 
 
 def test_all_lines_are_checked_before_anything_is_loaded(tmp_path, out, monkeypatch):
-    monkeypatch.setattr(files, "Models", None)
+    monkeypatch.setattr(workers, "Models", None)
     path = written(tmp_path / "prompts.jsonl", [{"prompt": "a"}, {"prompt": "b", "top_p": 7}])
     with pytest.raises(UsageError, match="line 2: top_p: got 7"):
         generate_file(path, out)

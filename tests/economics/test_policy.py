@@ -192,7 +192,9 @@ def test_every_change_is_explained_and_nothing_else():
     for emitted in range(600):
         length = lengths.next(emitted)
         changed = before is not None and length != before
-        assert (lengths.why is not None) == changed
+        assert (lengths.why is not None) == (changed or before is None)
+        if before is None:
+            assert lengths.why.startswith(f"{length} to begin with: ")
         if changed:
             assert lengths.why.startswith(f"{before} -> {length}: ")
             seen.add(lengths.why.split(": ")[1].split()[0])

@@ -27,6 +27,7 @@ EXAMPLES = {
     ("prompts", "no file to write to"): (Options(), ("prompts",)),
     ("out", "a single prompt"): (Options("a"), ("out",)),
     ("batch_size", "a single prompt"): (Options("a"), ("batch_size",)),
+    ("workers", "a single prompt"): (Options("a"), ("workers",)),
     ("json", "prompts from a file"): (Options(), ("prompts", "out", "json")),
     ("trace", "several texts"): (Options(n=2), ("trace",)),
 }  # fmt: skip

@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 from draftproof.api.answers import Answers
-from draftproof.api.auto import Auto
 from draftproof.api.generate import check_logprobs
 from draftproof.api.prompt_lines import Line, read_lines
 from draftproof.api.samples import Generated, Sample, logprobs_json, usage
 from draftproof.api.settings import Settings, options_of
-from draftproof.api.together import together
+from draftproof.api.workers import Found, check_workers, generated, in_processes
 from draftproof.drafters.catalogue import fingerprint_of
 from draftproof.engine.length import FixedLength
 from draftproof.engine.options import Options, to_json
-from draftproof.engine.setup import Models, Run, check_options, prepare
+from draftproof.engine.setup import check_options, prepare
 from draftproof.errors import DraftproofError, UsageError
 from draftproof.models.catalogue import fingerprint
 
@@ -45,7 +44,13 @@ class Progress(NamedTuple):
 
 
 def generate_file(
-    prompts: Path, out: Path, *, batch_size: int = 8, logprobs: int | None = None, **settings: Unpack[Settings]
+    prompts: Path,
+    out: Path,
+    *,
+    batch_size: int = 8,
+    workers: int = 1,
+    logprobs: int | None = None,
+    **settings: Unpack[Settings],
 ) -> Generator[Progress, None, None]:
     """Generate for every prompt of a file, and yield how far it is: at the beginning, and after every prompt.
 
@@ -53,6 +58,7 @@ def generate_file(
         prompts: a line of JSON for each prompt, `{"prompt": "Once"}`, with an `id` and settings of its own if it likes.
         out: gets a line for each; prompts that have theirs from before are not generated again.
         batch_size: how many texts are decoded at a time; it changes the speed, not the texts.
+        workers: see `generate`.
         logprobs: see `generate`.
         settings: of lines that do not say otherwise.
 
@@ -61,6 +67,7 @@ def generate_file(
             alone, gets a line with `error`.
     """
     check_logprobs(logprobs)
+    check_workers(workers)
     if batch_size < 1:
         raise UsageError(f"got {batch_size}; allowed are whole numbers from 1 up", "batch_size")
     options = options_of("", settings)
@@ -71,7 +78,7 @@ def generate_file(
     seal = _Seal(options, logprobs)
     seals = {line.number: seal.of(line) for line in lines}
     Answers(out, seals).close()  # whatever is wrong with the file is said now; the work opens it when it begins
-    return _begun(out, seals, lines, options, batch_size, logprobs)
+    return _begun(out, seals, lines, options, batch_size, logprobs, workers)
 
 
 def _begun(out: Path, seals: Mapping[int, str], *work: Any) -> Generator[Progress, None, None]:
@@ -107,57 +114,48 @@ class _Work:
     options: Options
     batch_size: int
     logprobs: int | None
+    workers: int
     tokens: int = 0
     faults: int = 0
-    begun: list[Line] = field(default_factory=list[Line])
-    """The lines whose runs were handed out, in order."""
 
     def progress(self) -> Generator[Progress, None, None]:
         """Do the work."""
         yield self._now()
         if len(self.answers.failed) == len(self.lines):
             return
-        models, auto = Models(), Auto(self.batch_size)
-        _rehearse(self.options, models)
-        for number, _, generated in together(self._runs(models, auto), self.batch_size, self.logprobs):
-            self._write(self.begun[number], generated)
+        _rehearse(self.options)
+        todo = [line for line in self.lines if line.number not in self.answers.failed]
+        for number, found in self._found(line.options(self.options) for line in todo):
+            self._write(todo[number], found)
             yield self._now()
-        yield self._now()
+
+    def _found(self, options: Iterator[Options]) -> Iterator[Found]:
+        if self.workers > 1:
+            return in_processes(options, self.workers, self.batch_size, self.logprobs)
+        return generated(options, self.batch_size, self.logprobs)
 
     def _now(self) -> Progress:
         failed = self.answers.failed
         return Progress(len(self.lines), len(failed), sum(failed.values()), self.tokens, self.faults)
 
-    def _runs(self, models: Models, auto: Auto) -> Iterator[Run]:
-        """Prepare one prompt after the other; what cannot be has its line at once."""
-        for line in self.lines:
-            if line.number in self.answers.failed:
-                continue
-            options = line.options(self.options)
-            try:
-                run = prepare(options, models, auto.of(options))
-            except DraftproofError as error:
-                self.answers.append(
-                    line.number, {"id": line.id, "prompt": line.prompt, "samples": [], "error": str(error)}
-                )
-                continue
-            self.begun.append(line)
-            yield run
-
-    def _write(self, line: Line, generated: Generated) -> None:
-        counts = usage(len(generated.prompt_token_ids), generated.samples)
-        samples = [_sample(sample) for sample in generated.samples]
+    def _write(self, line: Line, what: Generated | DraftproofError) -> None:
+        if isinstance(what, DraftproofError):
+            failed = {"id": line.id, "prompt": line.prompt, "samples": [], "error": str(what)}
+            self.answers.append(line.number, failed)
+            return
+        counts = usage(len(what.prompt_token_ids), what.samples)
+        samples = [_sample(sample) for sample in what.samples]
         content = {"id": line.id, "prompt": line.prompt, "samples": samples, "usage": counts}
-        errors = [sample.error for sample in generated.samples if sample.error is not None]
+        errors = [sample.error for sample in what.samples if sample.error is not None]
         self.answers.append(line.number, content | ({"error": errors[0]} if errors else {}))
         self.tokens += counts["completion_tokens"]
-        self.faults += sum(sample.trace.num_drafter_faults for sample in generated.samples)
+        self.faults += sum(sample.trace.num_drafter_faults for sample in what.samples)
 
 
-def _rehearse(options: Options, models: Models) -> None:
+def _rehearse(options: Options) -> None:
     """Refuse what no line can have: a drafter of another vocabulary, a grammar that is none."""
     try:
-        prepare(replace(options, prompt="Once"), models, lambda engine, prompt: FixedLength(1))
+        prepare(replace(options, prompt="Once"), decide=lambda engine, prompt: FixedLength(1))
     except UsageError as error:
         if error.setting != "prompt":
             raise

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Unpack, overload
 from draftproof.api.auto import Auto
 from draftproof.api.samples import Generated
 from draftproof.api.settings import Settings, options_of
-from draftproof.api.together import together
+from draftproof.api.workers import check_workers, generated, in_processes
 from draftproof.engine.logprobs import Scored, scored
-from draftproof.engine.setup import Models, Run, prepare
-from draftproof.errors import UsageError
+from draftproof.engine.setup import Run, check_options, prepare
+from draftproof.errors import DraftproofError, UsageError
 from draftproof.warpers.base import Warper
 
 __all__ = ["Piece", "check_logprobs", "generate", "stream"]
@@ -30,12 +30,13 @@ def generate(
     prompt: Sequence[str],
     *,
     batch_size: int = 8,
+    workers: int = 1,
     logprobs: int | None = None,
     processors: Sequence[Warper] = (),
     **settings: Unpack[Settings],
 ) -> list[Generated]: ...
 def generate(
-    prompt: str | Sequence[str], *, batch_size: int = 8, logprobs: int | None = None,
+    prompt: str | Sequence[str], *, batch_size: int = 8, workers: int = 1, logprobs: int | None = None,
     processors: Sequence[Warper] = (), **settings: Any,
 ) -> Generated | list[Generated]:  # fmt: skip
     """Return what follows a prompt, or each of several, which are then decoded together.
@@ -43,6 +44,8 @@ def generate(
     Args:
         prompt: one text or several.
         batch_size: how many texts are decoded at a time; it changes the speed, not the texts.
+        workers: how many processes share them, each with models of its own; a program that asks for more than one must
+            be importable (`if __name__ == "__main__":`), and have no processors.
         logprobs: asks for log-probabilities, with so many alternatives beside each token (0 or more).
         processors: further warpers, such as `draftproof.warpers.processor`'s, before the temperature.
         settings: see `Settings`.
@@ -56,14 +59,26 @@ def generate(
     check_logprobs(logprobs)
     prompts = [prompt] if isinstance(prompt, str) else list(prompt)
     options = [options_of(text, settings) for text in prompts]
-    models, auto = Models(), Auto(max(1, min(batch_size, sum(each.n for each in options))))
-    runs = [prepare(each, models, auto.of(each), processors) for each in options]
-    found = {number: generated for number, _, generated in together(runs, batch_size, logprobs)}
-    for generated in found.values():
-        for sample in generated.samples:
-            if sample.error is not None:
-                raise UsageError(f"a text ended after {len(sample.token_ids)} tokens: {sample.error}")
+    for each in options:
+        check_options(each)
+    check_workers(workers)
+    if workers > 1 and processors:
+        raise UsageError(f"got {workers} with processors, which stay in the process that made them; give 1", "workers")
+    if workers > 1:
+        coming = in_processes(options, workers, batch_size, logprobs)
+    else:
+        coming = generated(options, batch_size, logprobs, processors)
+    found = {number: _whole(each) for number, each in coming}
     return found[0] if isinstance(prompt, str) else [found[number] for number in range(len(prompts))]
+
+
+def _whole(found: Generated | DraftproofError) -> Generated:
+    if isinstance(found, DraftproofError):
+        raise found
+    for sample in found.samples:
+        if sample.error is not None:
+            raise UsageError(f"a text ended after {len(sample.token_ids)} tokens: {sample.error}")
+    return found
 
 
 class Piece(NamedTuple):

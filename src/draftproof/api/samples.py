@@ -4,6 +4,7 @@ In: the passes of one text. Out: a `Sample`; the samples of a prompt together, `
 the same token.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -104,5 +105,10 @@ def usage(prompt_tokens: int, samples: Sequence[Sample]) -> dict[str, int]:
 
 
 def logprobs_json(scores: Sequence[Scored]) -> list[dict[str, Any]]:
-    """Return log-probabilities as JSON objects."""
-    return [each._asdict() for each in scores]
+    """Return log-probabilities as JSON objects; null stands for minus infinity, which JSON lacks."""
+    numbers = ("logprob", "raw_logprob")
+    return [each._asdict() | {name: _finite(getattr(each, name)) for name in numbers} for each in scores]
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -25,7 +25,7 @@ from draftproof.witness.identity import Certificate
 
 __all__ = ["generate"]
 
-OUTPUT = ("prompts", "out", "batch_size", "certify", "logprobs", "json", "trace")
+OUTPUT = ("prompts", "out", "batch_size", "workers", "certify", "logprobs", "json", "trace")
 """Options that are no settings of a text."""
 
 
@@ -41,7 +41,8 @@ def generate(context: typer.Context, prompt: str, **options: Any) -> int:
         from draftproof.cli.many import generate_many
 
         files = options["prompts"], options["out"]
-        return generate_many(*files, options["batch_size"], options["logprobs"], settings)
+        beside = {name: options[name] for name in ("batch_size", "workers", "logprobs")}
+        return generate_many(*files, **beside, **settings)
     if options["trace"] is not None:
         check_writable(options["trace"])
     return _text(prepare(asked, decide=Auto(asked.n).of(asked)), options)

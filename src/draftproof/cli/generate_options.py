@@ -112,6 +112,7 @@ class Several:
     prompts: Annotated[Path | None, _option("FILE", "Prompts from a file, a JSON object a line.")] = None
     out: Annotated[Path | None, _option("FILE", "Where their texts go, a line each; goes on if there are some.")] = None
     batch_size: Annotated[int, _option("B", "Texts decoded together.", whole)] = BATCH_SIZE
+    workers: Annotated[int, _option("N", "Processes that share them, each with its own models.", whole)] = 1
 
 
 class Output:

@@ -5,7 +5,7 @@ In: what was asked for. Out: the exit status.
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from draftproof.cli.statuses import INTERRUPTED, SOME_FAILED
 __all__ = ["generate_many"]
 
 
-def generate_many(prompts: Path, out: Path, batch_size: int, logprobs: int | None, settings: Mapping[str, Any]) -> int:
-    """Generate for every prompt of a file, and return the exit status."""
-    work = generate_file(prompts, out, batch_size=batch_size, logprobs=logprobs, **settings)
+def generate_many(prompts: Path, out: Path, **asked: Any) -> int:
+    """Generate for every prompt of a file as `generate_file` is asked to, and return the exit status."""
+    work = generate_file(prompts, out, **asked)
     began, first, far = time.perf_counter(), None, None
     interrupted = False
     try:

@@ -103,8 +103,10 @@ class Adapting:
     def next(self, emitted: int) -> int:
         """See `Lengths`."""
         length, reason = self._choose()
-        changed = self._last is not None and length != self._last
-        self.why = f"{self._last} -> {length}: {reason}" if changed else None
+        if self._last is None:
+            self.why = f"{length} to begin with: {reason}"
+        else:
+            self.why = f"{self._last} -> {length}: {reason}" if length != self._last else None
         self._last = length
         return length
 

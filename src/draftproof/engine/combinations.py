@@ -109,6 +109,11 @@ COMBINATIONS = (
         lambda o, given: "batch_size" in given and "prompts" not in given,
     ),
     Combination(
+        "workers", "a single prompt",
+        "it says how many processes share the texts of a file; give prompts",
+        lambda o, given: "workers" in given and "prompts" not in given,
+    ),
+    Combination(
         "json", "prompts from a file",
         "the file that is written is JSON, a line a text; leave it out",
         lambda o, given: "json" in given and "prompts" in given,

@@ -33,6 +33,8 @@ __all__ = ["Decide", "Models", "Run", "check_options", "prepare"]
 WIDEST = 1024
 """Branches of a tree: a pass over more rows than a context has takes longer than it could ever save."""
 MOST_SAMPLES = 1024
+MOST_DRAFTERS = 8
+"""With other sampling settings, that are kept of one SPEC."""
 Decide = Callable[[Engine, list[int]], DraftLength]
 """(engine, prompt) -> what chooses the draft lengths; see `economics/policy.py`."""
 
@@ -57,7 +59,7 @@ class Models:
             if made_for is target and of_pipeline == pipeline:
                 return drafter
         drafter = load_drafter(spec, target, pipeline, self.load)
-        self._drafters.setdefault(spec, []).append((target, pipeline, drafter))
+        self._drafters[spec] = [*self._drafters.get(spec, ()), (target, pipeline, drafter)][-MOST_DRAFTERS:]
         return drafter
 
 

@@ -77,5 +77,7 @@ def _best(xp: Any, rows: Array) -> Array:
     best = xp.max(rows, axis=-1, keepdims=True)
     fine = (best > -math.inf) & (best < math.inf)  # false for NaN
     if not bool(xp.all(fine)):
-        raise ContractError(f"{first_not(fine)} of scores has no finite maximum, or NaN; a model returned it")
+        raise ContractError(
+            f"{first_not(fine)} of scores has no finite maximum, or NaN: a model returned it, or masks leave no token"
+        )
     return best

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from array_api_compat import array_namespace
-
+from draftproof.arrays import array_namespace
 from draftproof.drafters.model import ModelDrafter
 from draftproof.engine.loop import Engine
 from draftproof.engine.passes import Pass

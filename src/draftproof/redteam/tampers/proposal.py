@@ -10,8 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.engine.loop import Engine
 from draftproof.redteam.altered import AlteredToken, drawn_from, greedily, ruled
 from draftproof.redteam.altered_tree import at_each_node

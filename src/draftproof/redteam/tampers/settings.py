@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from draftproof.arrays import array_namespace
 from draftproof.engine.loop import Engine
 from draftproof.redteam.base import Tamper
 from draftproof.types import Array, Probs, Tokens
