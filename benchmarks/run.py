@@ -15,6 +15,9 @@ QUESTIONS = (
     "efficiency",
     "prediction",
     "explorer",
+    "batch",
+    "copying",
+    "adaptive",
 )
 
 
@@ -64,6 +67,11 @@ def asked_and_reached(results):
         ("largest distance from the reference, standard errors", "<=", 4),
         ("predicted speed-up: median absolute error", "<=", 0.1),
         ("predicted speed-up: cells in their 90 % interval", ">=", 0.85),
+        ("batch 8 / batch 1, both speculative, one process", ">=", 2.5),
+        ("batch 8 / batch 1, both speculative, two processes", ">=", 2.5),
+        ("ngram:1-4, K=16: copying / plain", ">=", 3),
+        ("adaptive / best fixed, largest", "<=", 1.05),
+        ("plain / adaptive, smallest", ">=", 0.95),
         *((f"embedded pair, K={k}: passes of block - token", "<=", 0) for k in (1, 2, 3, 4, 6, 8)),
     )
     rows = [f"| {name} | {sign} {bound:g} | {values[name]:.3g} |" for name, sign, bound in bounds]

@@ -22,6 +22,8 @@ def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
     xp = array_namespace(drafted)
     token = draw(0)
     accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)
+    if drafted.shape[-1] == 0:
+        return Verdict(accepted, token)
     alive = accepted == 0
     for i in range(drafted.shape[-1]):
         alive = alive & (token == drafted[..., i])
