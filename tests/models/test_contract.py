@@ -204,8 +204,8 @@ PROMISES = (
 )
 
 
-def by_name(promise):
-    return promise.__name__.replace("_", " ")
+def by_name(part):
+    return part if isinstance(part, str) else part.__name__.replace("_", " ")
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=by_name)
@@ -280,7 +280,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(
-    ("promise", "fault"), [(promise, fault) for promise in PROMISES for fault in FAULTS[promise]], ids=str
+    ("promise", "fault"), [(promise, fault) for promise in PROMISES for fault in FAULTS[promise]], ids=by_name
 )
 def test_a_model_that_breaks_a_promise_is_found_out(promise, fault):
     right = sum_probe(spread)
