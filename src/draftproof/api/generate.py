@@ -110,7 +110,7 @@ def stream(
         UsageError: naming the first setting that cannot be honoured, before anything is yielded.
 
     >>> "".join(piece.text for piece in stream("And the king said", max_tokens=3, temperature=0))
-    ' unto the'
+    ' unto him,'
     """
     check_logprobs(logprobs)
     options = options_of(prompt, settings)
