@@ -70,10 +70,10 @@ def test_an_engine_of_ones_own_can_be_examined(tmp_path, function, status):
         (("prove", "--engine", "tamper:nobody"), "--tamper", "near are"),
         (("attack", "--tamper", "nobody"), "--tamper", "near are"),
         (("generate", "x", "--rule", "lenient"), "--rule", "allowed are token, block"),
-        (("generate", "x", "--tree", "2,2"), "--tree", "it needs a tree rule"),
+        (("generate", "x", "--tree", "2,2"), "--tree", "a rule for chains"),
         (("generate", "x", "--rule", "tree", "--tree", "2,two"), "--tree", "whole numbers"),
         (("generate", "x", "--rule", "tree", "--tree", "0,2"), "--tree", "whole numbers"),
-        (("generate", "x", "--rule", "tree", "--tree", "2,2,2,2"), "--tree", "4 levels"),
+        (("generate", "x", "--rule", "tree", "--tree", "2,2,2,2"), "--tree", "fewer speculative tokens than it has levels"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(words, option, said):
