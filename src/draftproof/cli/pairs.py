@@ -10,10 +10,10 @@ from typing import Any
 
 import typer
 
+from draftproof.drafters.catalogue import load_drafter
 from draftproof.economics.machine import digest
 from draftproof.economics.pair import Pair
 from draftproof.economics.workloads import WORKLOADS
-from draftproof.engine.setup import load_drafter
 from draftproof.errors import UsageError
 from draftproof.models.catalogue import fingerprint, load, locate
 from draftproof.rules.catalogue import CHAIN_RULES
