@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Unpack
 from draftproof.api.answers import Answers
 from draftproof.api.generate import check_logprobs
 from draftproof.api.prompt_lines import Line, read_lines
-from draftproof.api.samples import Generated, Sample, logprobs_json, usage
+from draftproof.api.samples import Generated, sample_json, usage
 from draftproof.api.settings import Settings, options_of
 from draftproof.api.workers import Found, check_workers, generated, in_processes
 from draftproof.drafters.catalogue import fingerprint_of
@@ -144,7 +144,7 @@ class _Work:
             self.answers.append(line.number, failed)
             return
         counts = usage(len(what.prompt_token_ids), what.samples)
-        samples = [_sample(sample) for sample in what.samples]
+        samples = [sample_json(sample) for sample in what.samples]
         content = {"id": line.id, "prompt": line.prompt, "samples": samples, "usage": counts}
         errors = [sample.error for sample in what.samples if sample.error is not None]
         self.answers.append(line.number, content | ({"error": errors[0]} if errors else {}))
@@ -159,15 +159,3 @@ def _rehearse(options: Options) -> None:
     except UsageError as error:
         if error.setting != "prompt":
             raise
-
-
-def _sample(sample: Sample) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "text": sample.text,
-        "token_ids": list(sample.token_ids),
-        "finish_reason": sample.finish_reason,
-        "stop_reason": sample.stop_reason,
-    }
-    if sample.logprobs is not None:
-        found["logprobs"] = logprobs_json(sample.logprobs)
-    return found if sample.error is None else found | {"error": sample.error}

@@ -14,7 +14,7 @@ from draftproof.engine.passes import Pass
 from draftproof.engine.setup import Run
 from draftproof.records import PassRecord, Trace
 
-__all__ = ["Collector", "Generated", "Sample", "logprobs_json", "usage"]
+__all__ = ["Collector", "Generated", "Sample", "sample_json", "usage"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,20 @@ def usage(prompt_tokens: int, samples: Sequence[Sample]) -> dict[str, int]:
     }
 
 
-def logprobs_json(scores: Sequence[Scored]) -> list[dict[str, Any]]:
+def sample_json(sample: Sample) -> dict[str, Any]:
+    """Return a sample as a JSON object, without its trace."""
+    found: dict[str, Any] = {
+        "text": sample.text,
+        "token_ids": list(sample.token_ids),
+        "finish_reason": sample.finish_reason,
+        "stop_reason": sample.stop_reason,
+    }
+    if sample.logprobs is not None:
+        found["logprobs"] = _logprobs(sample.logprobs)
+    return found if sample.error is None else found | {"error": sample.error}
+
+
+def _logprobs(scores: Sequence[Scored]) -> list[dict[str, Any]]:
     """Return log-probabilities as JSON objects; null stands for minus infinity, which JSON lacks."""
     numbers = ("logprob", "raw_logprob")
     return [each._asdict() | {name: _finite(getattr(each, name)) for name in numbers} for each in scores]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from draftproof.api.samples import Sample, logprobs_json, usage
+from draftproof.api.samples import Sample, sample_json, usage
 from draftproof.engine.setup import Run
 from draftproof.records import Trace
 from draftproof.witness.identity import Certificate
@@ -26,7 +26,7 @@ def report(run: Run, samples: Sequence[Sample], seconds: float, certificate: Cer
     """Return the report; text, tokens and reason are those of the first sample, the rest is of all together."""
     trace, finding = merged(samples, seconds), certificate.finding("this generation")
     counts = usage(len(run.prompt), samples)
-    found = _text(samples[0]) | {"usage": counts, "speculation": _speculation(run, trace)}
+    found = sample_json(samples[0]) | {"usage": counts, "speculation": _speculation(run, trace)}
     found["timing"] = {
         "seconds": seconds,
         "tokens_per_second": counts["completion_tokens"] / seconds if counts["completion_tokens"] else 0.0,
@@ -36,19 +36,7 @@ def report(run: Run, samples: Sequence[Sample], seconds: float, certificate: Cer
         "max_deviation": finding.max_deviation,
         "verdict": finding.verdict,
     }
-    return found | ({"samples": [_text(sample) for sample in samples]} if run.options.n > 1 else {})
-
-
-def _text(sample: Sample) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "text": sample.text,
-        "token_ids": list(sample.token_ids),
-        "finish_reason": sample.finish_reason,
-        "stop_reason": sample.stop_reason,
-    }
-    if sample.logprobs is not None:
-        found["logprobs"] = logprobs_json(sample.logprobs)
-    return found
+    return found | ({"samples": [sample_json(sample) for sample in samples]} if run.options.n > 1 else {})
 
 
 def _speculation(run: Run, trace: Trace) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What passes cost here, found out in a moment by running the real parts before a text: what `Adaptive` needs.
 
-In: an engine and a prompt, or a stored measurement. Out: `Costs`. Passes are timed where they run, in short runs of
+In: an engine and a prompt. Out: `Costs`. Passes are timed where they run, in short runs of
 equal ones, since that is how they come in a text; between passes of other lengths they take up to a tenth longer.
 """
 
@@ -16,8 +16,9 @@ from draftproof.drafters.base import Drafter, one_hot
 from draftproof.economics.measure import in_rounds
 from draftproof.economics.policy import MOST, Costs
 from draftproof.economics.rehearsal import STAGES, rehearse
-from draftproof.economics.samples import Floats, Samples
+from draftproof.economics.samples import Floats
 from draftproof.engine.batch import Request, decode
+from draftproof.engine.length import ListedLengths
 from draftproof.engine.loop import Engine
 from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
@@ -25,7 +26,7 @@ from draftproof.errors import UsageError
 from draftproof.noise import PhiloxNoise
 from draftproof.types import Probs, TokenId, Tokens
 
-__all__ = ["calibrate", "costs_of"]
+__all__ = ["calibrate"]
 
 RUN = 3
 """So many passes of each length come in a row, of which the first does not count; all lengths rise, and fall again."""
@@ -52,27 +53,6 @@ class _Insisting:
     def fresh(self) -> Self:
         """See `Drafter.fresh`."""
         return type(self)(self.drafter.fresh(), self.vocab_size)
-
-
-@dataclass
-class _Written:
-    """A `DraftLength`: the lengths of every text are written down."""
-
-    lengths: Sequence[int]
-    passes: int = 0
-    why: str | None = None
-
-    def begin(self) -> "_Written":
-        """See `DraftLength`."""
-        return _Written(self.lengths)
-
-    def next(self, emitted: int) -> int:
-        """See `Lengths`."""
-        self.passes += 1
-        return self.lengths[min(self.passes, len(self.lengths)) - 1]
-
-    def learn(self, drafted: int, accepted: int) -> None:
-        """See `Lengths`: nothing."""
 
 
 def calibrate(engine: Engine, prompt: Sequence[TokenId], most: int = MOST, batch: int = 1) -> Costs:
@@ -113,7 +93,7 @@ def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int
     """
     stop = Stop(sum(lengths) + len(lengths), engine.target.context_limit)
     noises = tuple(PhiloxNoise(0, sample) for sample in range(batch))
-    happened = decode([Request(replace(engine, length=_Written(lengths)), prompt, stop, noises)], batch)
+    happened = decode([Request(replace(engine, length=ListedLengths(lengths)), prompt, stop, noises)], batch)
     by_length: dict[int, list[float]] = {length: [] for length in sorted({*lengths})}
     began = 0.0
     for i, length in enumerate(lengths):
@@ -128,11 +108,6 @@ def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int
     seen = [length for length, seconds in by_length.items() if seconds]
     seconds = np.interp(list(by_length), seen, [np.median(by_length[length]) for length in seen]) / batch
     return Costs(0.0, tuple(map(float, seconds)))
-
-
-def costs_of(samples: Samples, drafter: str, rule: str) -> Costs:
-    """Return what a stored measurement says of a drafter and a rule, on the average of its rounds."""
-    return _costs(samples.passes[drafter][rule].seconds.mean(axis=0))
 
 
 def _costs(seconds: Floats) -> Costs:

@@ -4,12 +4,13 @@ In: nothing but the past: what was emitted, drafted and accepted. Out: a number.
 at the random numbers of the coming pass, would be lossy. Adaptive lengths live in `economics/policy.py`.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from draftproof.errors import UsageError
 
-__all__ = ["DraftLength", "FixedLength", "Lengths", "Unchanging"]
+__all__ = ["DraftLength", "FixedLength", "Lengths", "ListedLengths", "Unchanging"]
 
 
 class Lengths(Protocol):
@@ -65,6 +66,32 @@ class Unchanging:
     def next(self, emitted: int) -> int:
         """See `Lengths`."""
         return self.length
+
+    def learn(self, drafted: int, accepted: int) -> None:
+        """See `Lengths`: nothing."""
+
+
+@dataclass(frozen=True)
+class ListedLengths:
+    """Draft what is listed, pass by pass, in every text; nothing after the end of the list."""
+
+    lengths: Sequence[int]
+
+    def begin(self) -> Lengths:
+        """See `DraftLength`."""
+        return _Listed(iter(self.lengths))
+
+
+@dataclass
+class _Listed:
+    """See `Lengths`."""
+
+    coming: Iterator[int]
+    why: str | None = None
+
+    def next(self, emitted: int) -> int:
+        """See `Lengths`."""
+        return next(self.coming, 0)
 
     def learn(self, drafted: int, accepted: int) -> None:
         """See `Lengths`: nothing."""

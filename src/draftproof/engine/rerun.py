@@ -4,14 +4,14 @@ In: a `Trace` with settings. Out: the `Run` it was, and the first pass that diff
 models that are other ones now, are refused: a difference would say nothing about the engine then.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from importlib import metadata
 from reprlib import repr as shortened
 from typing import Any
 
 from draftproof.drafters.catalogue import fingerprint_of
-from draftproof.engine.length import Lengths
+from draftproof.engine.length import ListedLengths
 from draftproof.engine.options import NAMES, Options, from_json, to_json
 from draftproof.engine.passes import Pass
 from draftproof.engine.setup import Run, prepare
@@ -72,7 +72,7 @@ def rerun(trace: Trace) -> Run:
         for spec, before in trace.settings["fingerprints"].items():
             _same(spec, before, fingerprint(spec, "target") if spec == options.target else fingerprint_of(spec))
         lengths = tuple(record.depth for record in trace.passes)
-        run = prepare(options, decide=lambda engine, prompt: Recorded(lengths))
+        run = prepare(options, decide=lambda engine, prompt: ListedLengths(lengths))
     except UsageError as error:
         raise UsageError(f"it cannot be run again: {error}", "trace") from None
     except OSError as error:
@@ -99,32 +99,6 @@ def first_difference(trace: Trace, passes: Iterable[Pass]) -> int | None:
         return None
     ends_alike = reason == trace.finish_reason and next(coming, None) is None
     return None if ends_alike else len(trace.passes)
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """See `DraftLength`: what was drafted before, pass by pass; lengths chosen by costs would be chosen anew."""
-
-    lengths: tuple[int, ...]
-
-    def begin(self) -> Lengths:
-        """See `DraftLength`."""
-        return _Recording(iter(self.lengths))
-
-
-@dataclass
-class _Recording:
-    """See `Lengths`."""
-
-    lengths: Iterator[int]
-    why: str | None = None
-
-    def next(self, emitted: int) -> int:
-        """See `Lengths`; nothing is drafted after the last recorded pass."""
-        return next(self.lengths, 0)
-
-    def learn(self, drafted: int, accepted: int) -> None:
-        """See `Lengths`: nothing."""
 
 
 def _same(spec: str, before: str, now: str) -> None:
