@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.errors import UsageError
-from draftproof.models.tokenizer import Tokenizer
+from draftproof.models.json_tokenizer import JsonTokenizer as Tokenizer
 
 EMBEDDED = Path(str(files("draftproof") / "assets" / "target"))
 TOKENIZER = Tokenizer(EMBEDDED)

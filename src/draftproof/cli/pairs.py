@@ -15,7 +15,7 @@ from draftproof.economics.machine import digest
 from draftproof.economics.pair import Pair
 from draftproof.economics.workloads import WORKLOADS
 from draftproof.errors import UsageError
-from draftproof.models.catalogue import fingerprint, load, locate
+from draftproof.models.catalogue import check_model, fingerprint, load
 from draftproof.rules.catalogue import CHAIN_RULES
 from draftproof.warpers.pipeline import sampling
 
@@ -68,7 +68,7 @@ def settings_of(choice: Choice) -> dict[str, Any]:
     for spec, setting in [(choice.target, "target"), *((spec, "drafter") for spec in choice.drafters)]:
         if spec == "none":
             raise UsageError("got 'none'; plain decoding is measured beside every drafter anyway", setting)
-        locate(spec, setting)
+        check_model(spec, setting)
     sampling(choice.temperature, choice.top_k, choice.top_p)
     return {
         "target": choice.target,

@@ -18,8 +18,9 @@ from draftproof.drafters.none import NoDrafter
 from draftproof.drafters.suffix import SuffixDrafter, Suffixes
 from draftproof.drafters.vocabulary import TranslatedDrafter, Words, first_difference, translation
 from draftproof.errors import UsageError
+from draftproof.models.backend import LoadedModel
 from draftproof.models.base import LayeredModel
-from draftproof.models.catalogue import SPECS, LoadedModel, fingerprint, load, locate
+from draftproof.models.catalogue import SPECS, check_model, fingerprint, load
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.warpers.pipeline import Pipeline
 
@@ -93,7 +94,7 @@ def _taken_apart(text: str) -> _Spec:
     if kind == "chain":
         return _Spec("chain", text, members=_members(text, rest))
     try:
-        locate(text, "drafter")
+        check_model(text, "drafter")
     except UsageError as error:
         raise UsageError(f"{error.message}; without a draft model: {_WITHOUT_MODEL}", "drafter") from None
     return _Spec("model", text)

@@ -20,7 +20,8 @@ from draftproof.engine.loop import Engine
 from draftproof.engine.options import Options
 from draftproof.engine.stop import Stop
 from draftproof.errors import UsageError
-from draftproof.models.catalogue import LoadedModel, load, locate
+from draftproof.models.backend import LoadedModel
+from draftproof.models.catalogue import check_model, load
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.noise import PhiloxNoise
 from draftproof.rules.base import Rule
@@ -136,7 +137,7 @@ def check_options(options: Options) -> tuple[Rule, FixedLength | None]:
     Stop(options.max_tokens, strings=options.stop, spelling=lambda: str, min_tokens=options.min_tokens)
     asked = options.num_speculative_tokens
     length = None if isinstance(asked, str) else FixedLength(asked)
-    locate(options.target, "target")
+    check_model(options.target, "target")
     check_spec(options.drafter)
     return rule, length
 

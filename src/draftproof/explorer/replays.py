@@ -17,7 +17,8 @@ from draftproof.engine.setup import Run
 from draftproof.errors import DraftproofError, UsageError
 from draftproof.explorer.generation import Generation
 from draftproof.explorer.state import State, changed
-from draftproof.models.catalogue import EMBEDDED, fingerprint, load
+from draftproof.models.catalogue import fingerprint, load
+from draftproof.models.tiny_backend import EMBEDDED
 from draftproof.models.tokenizer import Tokenizer
 from draftproof.records import Trace
 

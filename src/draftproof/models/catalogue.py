@@ -1,29 +1,17 @@
-"""From what a user types (a SPEC) to a model with its tokenizer. In: `tiny:target`, `tiny:PATH`. Out: `LoadedModel`.
+"""From what a user types (a SPEC) to a model with its tokenizer. In: `tiny:target`, `hf:NAME`, `gguf:PATH`.
 
-Backends are imported only when they are asked for.
+Out: `LoadedModel`. Backends are imported only when they are asked for.
 """
 
-import hashlib
-from importlib.resources import files
-from pathlib import Path
-from reprlib import repr as shortened
-from typing import NamedTuple
+from draftproof.errors import MissingExtraError, UsageError
+from draftproof.models.backend import Backend, LoadedModel
+from draftproof.models.tiny_backend import TinyBackend
 
-from draftproof.errors import UsageError
-from draftproof.models.base import Model
-from draftproof.models.tokenizer import Tokenizer
+__all__ = ["BACKENDS", "SPECS", "check_model", "fingerprint", "load"]
 
-__all__ = ["EMBEDDED", "SPECS", "LoadedModel", "fingerprint", "load", "locate"]
-
-EMBEDDED = ("target", "draft")
-SPECS = "tiny:target, tiny:draft (the embedded pair) or tiny:PATH (a Hugging Face folder of a Llama model)"
-
-
-class LoadedModel(NamedTuple):
-    """A model and the tokenizer that goes with it."""
-
-    model: Model
-    tokenizer: Tokenizer
+BACKENDS: dict[str, Backend] = {"tiny": TinyBackend()}
+"""By the word before the colon."""
+SPECS = "; ".join(backend.form for backend in BACKENDS.values())
 
 
 def load(spec: str, setting: str) -> LoadedModel:
@@ -34,50 +22,51 @@ def load(spec: str, setting: str) -> LoadedModel:
         setting: the setting the spec came from (`target`, `drafter`), for the error.
 
     Raises:
-        UsageError: if there is no such model, or it cannot be read.
+        UsageError: if there is no such model, it cannot be read, or it would not fit into memory.
+        MissingExtraError: if a library is not installed that it needs.
     """
-    folder = locate(spec, setting)
-    from draftproof.models.llama_folder import load as load_folder
-
+    backend, name = _taken_apart(spec, setting)
     try:
-        return LoadedModel(load_folder(folder), Tokenizer(folder))
+        return backend.load(name)
+    except MissingExtraError as error:
+        raise MissingExtraError(error.message, setting) from None
     except UsageError as error:
-        raise UsageError(f"got {spec!r}; {error}", setting) from None
+        raise UsageError(f"got {spec!r}; {error.message}", setting) from None
 
 
-def locate(spec: str, setting: str) -> Path:
-    """Return the folder that `spec` names, without reading it.
+def check_model(spec: str, setting: str) -> None:
+    """Refuse a SPEC that names no model; its weights are not read.
 
     Raises:
-        UsageError: if there is none.
+        UsageError: with what is allowed.
+        MissingExtraError: if a library is not installed that it needs.
     """
-    backend, _, name = spec.partition(":")
-    allowed = f"allowed are {SPECS}" + (", or none" if setting == "drafter" else "")
-    if backend != "tiny" or not name:
-        raise UsageError(f"got {spec!r}; {allowed}", setting)
-    if name in EMBEDDED:
-        return Path(str(files("draftproof") / "assets" / name))
+    backend, name = _taken_apart(spec, setting)
     try:
-        folder = Path(name).expanduser()
-        found = folder.is_dir()
-    except (RuntimeError, OSError, ValueError) as error:  # no such home, a name that is too long, a zero byte in it
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"got {shortened(spec)}, which is no path: {reason}; {allowed}", setting) from None
-    if not found:
-        raise UsageError(f"got {spec!r}, but {folder} is no folder; {allowed}", setting)
-    return folder
+        backend.check(name)
+    except MissingExtraError as error:
+        raise MissingExtraError(error.message, setting) from None
+    except UsageError as error:
+        raise UsageError(f"got {spec!r}, but {error.message}; {_allowed(setting)}", setting) from None
 
 
 def fingerprint(spec: str, setting: str) -> str:
-    """Return twelve hexadecimal digits that change with any file that makes the model what it is.
+    """Return twelve hexadecimal digits that change with anything that makes the model what it is.
 
     Raises:
         UsageError: if there is no such model.
     """
-    folder = locate(spec, setting)
-    files_read = [folder / "config.json", folder / "tokenizer.json", *sorted(folder.glob("*.safetensors"))]
-    found = hashlib.sha256()
-    for path in files_read:
-        if path.is_file():
-            found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:12]
+    check_model(spec, setting)
+    backend, name = _taken_apart(spec, setting)
+    return backend.fingerprint(name)
+
+
+def _taken_apart(spec: str, setting: str) -> tuple[Backend, str]:
+    kind, _, name = spec.partition(":")
+    if kind not in BACKENDS or not name:
+        raise UsageError(f"got {spec!r}; {_allowed(setting)}", setting)
+    return BACKENDS[kind], name
+
+
+def _allowed(setting: str) -> str:
+    return f"allowed are {SPECS}" + (", or none" if setting == "drafter" else "")

@@ -1,82 +1,70 @@
-"""Text to token ids and back, for a model folder. In: text or ids. Out: the other. It must never split a character.
+"""What is asked of a tokenizer, whatever it is read from. In: text or ids. Out: the other.
 
-The library `tokenizers` does the work; BOS and EOS come from config.json (and generation_config.json where it exists).
+It must never split a character.
 """
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
-from tokenizers import Tokenizer as Backend
-from tokenizers.decoders import DecodeStream
-
-from draftproof.errors import UsageError
-from draftproof.models.llama_config import missing, read_json
+from draftproof.types import TokenId
 
 __all__ = ["Tokenizer"]
 
 
-class Tokenizer:
-    """The tokenizer of a folder.
+class Tokenizer(Protocol):
+    """Text to token ids and back."""
 
-    Raises:
-        UsageError: if a file is missing or damaged.
-    """
+    @property
+    def bos(self) -> TokenId | None:
+        """The token that begins a text, if this model's texts begin with one."""
+        ...
 
-    def __init__(self, folder: Path) -> None:
-        path = folder / "tokenizer.json"
-        if not path.exists():
-            raise missing(path)
-        try:
-            self._backend = Backend.from_file(str(path))
-        except Exception as error:  # noqa: BLE001 (what the library raises for a damaged file)
-            raise UsageError(f"{path}: cannot be read as a tokenizer ({error})") from None
-        config = read_json(folder / "config.json")
-        extra = folder / "generation_config.json"
-        generation = read_json(extra) if extra.exists() else {}
-        self.bos: int | None = config.get("bos_token_id")
-        self.eos = _ids(config.get("eos_token_id")) | _ids(generation.get("eos_token_id"))
+    @property
+    def eos(self) -> frozenset[TokenId]:
         """Ids that end a text."""
-        self.vocabulary: dict[str, int] = self._backend.get_vocab()
+        ...
 
-    def encode(self, text: str) -> list[int]:
-        """Return BOS (where the model has one) and the ids of `text`.
+    @property
+    def vocabulary(self) -> Mapping[str, TokenId]:
+        """The string of each token, as its vocabulary writes it."""
+        ...
+
+    def encode(self, text: str) -> list[TokenId]:
+        """Return BOS (where the model's texts begin with one) and the ids of `text`.
 
         Raises:
             UsageError: if the text is no valid Unicode, or is empty and the model has no BOS to start from.
         """
-        ids = [*([] if self.bos is None else [self.bos]), *self._ids(text, "prompt")]
-        if not ids:
-            raise UsageError("got an empty prompt, and this model has no BOS token to start from", "prompt")
-        return ids
+        ...
 
-    def spellings(self, word: str, setting: str) -> list[list[int]]:
+    def chat(self, message: str) -> list[TokenId]:
+        """Return the ids with which a user's message asks this model for an answer, by its chat template.
+
+        Raises:
+            UsageError: if it has none.
+        """
+        ...
+
+    def spellings(self, word: str, setting: str) -> list[list[TokenId]]:
         """Return the ids of `word` as it begins a text and as it follows a space, which may be the same.
 
         Raises:
             UsageError: naming the setting that the word comes from, if it is no valid Unicode.
         """
-        found = [self._ids(text, setting) for text in (word, f" {word}")]
-        return [ids for i, ids in enumerate(found) if ids and ids not in found[:i]]
+        ...
 
     def to_json(self) -> str:
-        """Return tokenizer.json, as text."""
-        return self._backend.to_str()
+        """Return tokenizer.json, as text: what grammars are made for.
 
-    def decode(self, ids: Iterable[int]) -> str:
+        Raises:
+            UsageError: if there is none.
+        """
+        ...
+
+    def decode(self, ids: Iterable[TokenId]) -> str:
         """Return the text of `ids`, special tokens left out."""
-        return self._backend.decode(list(ids), skip_special_tokens=True)
+        ...
 
-    def stream(self) -> Callable[[int], str]:
+    def stream(self) -> Callable[[TokenId], str]:
         """Return a function that takes one id after another and returns the text that is complete with it."""
-        stream = DecodeStream(skip_special_tokens=True)
-        return lambda token: stream.step(self._backend, token) or ""
-
-    def _ids(self, text: str, setting: str) -> list[int]:
-        try:
-            return self._backend.encode(text, add_special_tokens=False).ids
-        except (UnicodeEncodeError, TypeError):
-            raise UsageError(f"got {text!r}, which is no valid text (UTF-8)", setting) from None
-
-
-def _ids(setting: int | list[int] | None) -> frozenset[int]:
-    return frozenset(() if setting is None else [setting] if isinstance(setting, int) else setting)
+        ...
