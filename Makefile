@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench screenshots browser train clean
+.PHONY: demo test test-slow test-real lint bench screenshots browser train clean
 
 demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
 	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
@@ -13,6 +13,10 @@ test: $(VENV)/test.stamp browser lint  ## everything that CI checks
 
 test-slow: $(VENV)/test.stamp  ## exact integrations that take minutes
 	$(BIN)/pytest -n 2 -m slow
+
+test-real: $(VENV)/test.stamp  ## on published models of up to 1.5 billion weights, which are fetched first (8 GB of disk)
+	$(BIN)/python benchmarks/real_models.py
+	$(BIN)/pytest -m real tests/real
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check
