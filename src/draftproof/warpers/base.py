@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, UsageError
@@ -22,6 +23,7 @@ __all__ = [
     "copied",
     "first_not",
     "is_whole",
+    "keep_only",
     "normalise",
     "nothing",
     "output_of",
@@ -107,6 +109,13 @@ def copied(rows: Array) -> Array:
     """Return rows to write to: in float64, or objects as they are."""
     xp = array_namespace(rows)
     return rows.copy() if rows.dtype == object else xp.astype(rows, xp.float64, copy=True)
+
+
+def keep_only(row: NDArray[Any], ids: NDArray[np.int64], out: NDArray[Any]) -> None:
+    """Write to `out` (V,), which may be the row itself, the entries of `ids` in their places and zeros elsewhere."""
+    kept = row[ids]
+    out.fill(0)
+    out[ids] = kept
 
 
 def nothing(kind: RowKind) -> float:

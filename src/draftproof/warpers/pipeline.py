@@ -95,14 +95,15 @@ class Pipeline:
             rows = normalise(rows)
         for step in self.steps:  # whatever is a law here was made here, and may be written to
             if callable(step):
-                law = rows if kind == "laws" else Temperature().laws(rows, kind)
-                rows, kind = normalise(step(law, law), out), "laws"
+                law = rows if kind == "laws" else Temperature().laws(rows, kind, out)
+                weights = step(law, law)
+                rows, kind = normalise(weights, weights if _is_float64(weights) else None), "laws"
             elif isinstance(step, Temperature):
-                rows, kind = step.laws(rows, kind), "laws"
+                rows, kind = step.laws(rows, kind, out), "laws"
             else:
                 rows, kind = step.warp(rows, kind, texts)
                 rows = normalise(rows) if kind == "laws" else rows
-        law = rows if kind == "laws" else Temperature().laws(rows, kind)
+        law = rows if kind == "laws" else Temperature().laws(rows, kind, out)
         if out is not None and law is not out:
             out[...] = law
         return law
@@ -147,6 +148,10 @@ def sampling(
         "typical_p": [TypicalP(typical_p)] if typical_p != 1 else [],
     }
     return Pipeline(tuple(step for name in order for step in steps[name]))
+
+
+def _is_float64(weights: Array) -> bool:
+    return is_numpy_array(weights) and weights.dtype == np.float64
 
 
 def _factor(penalty: float, setting: str) -> float:

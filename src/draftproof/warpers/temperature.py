@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Tokens
@@ -39,8 +41,13 @@ class Temperature:
         """See `Warper.warp`."""
         return self.laws(rows, kind), "laws"
 
-    def laws(self, rows: Array, kind: RowKind) -> Probs:
+    def laws(self, rows: Array, kind: RowKind, out: Array | None = None) -> Probs:
         """Return laws (..., V) of rows (..., V); logits become float64 first.
+
+        Args:
+            rows: what a model returned.
+            kind: what that is.
+            out: a NumPy array of float64 where the law may be written; it need not be.
 
         Raises:
             ContractError: if a row has no law; it names the row.
@@ -49,16 +56,17 @@ class Temperature:
             return _one_hot(rows)
         if kind == "laws":
             return normalise(rows if self.value == 1 else rows ** self._power())
-        return _softmax(rows, float(self.value))
+        return _softmax(rows, float(self.value), out)
 
     def _power(self) -> float | int | Fraction:
         power = 1 / self.value
         return int(power) if power == int(power) else power
 
 
-def _softmax(logits: Array, temperature: float) -> Probs:
+def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
     xp = array_namespace(logits)
-    scores = logits - xp.astype(_best(xp, logits), xp.float64)  # float64 from here on
+    best = xp.astype(_best(xp, logits), xp.float64)
+    scores = logits - best if out is None else np.subtract(logits, best, out=out)  # float64 from here on
     scores *= 1 / max(temperature, COLDEST)  # in place, as all that follows: a row of a real vocabulary fills the cache
     xp.exp(scores, out=scores)
     scores *= 1 / xp.sum(scores, axis=-1, keepdims=True)

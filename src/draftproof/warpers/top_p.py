@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import UsageError
 from draftproof.types import Array, Probs
-from draftproof.warpers.base import real
+from draftproof.warpers.base import keep_only, real
 
 __all__ = ["TopP"]
 
@@ -49,10 +49,10 @@ class TopP:
             return law
         if not is_numpy_array(law) or law.dtype != np.float64:
             return _sorted(law, self.p)
-        inside = np.empty(law.shape, dtype=np.bool_)
+        weights = np.empty(law.shape) if out is None else out
         for place in np.ndindex(law.shape[:-1]):
-            inside[place] = _nucleus(law[place], float(self.p))
-        return np.multiply(law, inside, out=out)
+            keep_only(law[place], _nucleus(law[place], float(self.p)), weights[place])
+        return weights
 
 
 def _sorted(law: Probs, p: float | Fraction) -> Array:
@@ -68,30 +68,30 @@ def _sorted(law: Probs, p: float | Fraction) -> Array:
     return xp.where(above | first_equals, law, xp.zeros_like(law))
 
 
-def _nucleus(row: NDArray[np.float64], p: float) -> NDArray[np.bool_]:
-    """Return for each token of the row (V,) whether the nucleus holds it."""
+def _nucleus(row: NDArray[np.float64], p: float) -> NDArray[np.int64]:
+    """Return the tokens of the row (V,) that the nucleus holds, in no order."""
     total = row.sum()
     goal, rounding = p * total, len(row) * 2.0**-52 * total
     for low, high in (_bounds(row, total - goal), (0.0, math.inf)):
-        inside = row > high if high < math.inf else np.zeros(row.shape, dtype=np.bool_)
-        count = np.count_nonzero(inside)
-        mass = np.einsum("i,i->", row, inside) if count else 0.0
-        ids = np.flatnonzero((row >= low) ^ inside)
+        ids = np.flatnonzero(row >= low)
         entries = row[ids]
+        sure = entries > high  # these the nucleus holds without being sorted
+        above = ids[sure]
+        mass = entries[sure].sum()
+        ids, entries = ids[~sure], entries[~sure]
         ordered = np.sort(entries)[::-1]
         reached = np.cumsum(ordered) + mass
-        end = int(np.searchsorted(reached[: len(row) - count - 1], goal))
+        end = int(np.searchsorted(reached[: len(row) - len(above) - 1], goal))
         if end == len(ordered):
             continue  # the nucleus does not end between these bounds
         # Masses added in another order differ by rounding; where that could move the end, the whole row is sorted.
         over = reached[end] - goal
-        if not count or min(over, ordered[end] - over) > rounding:
+        if not len(above) or min(over, ordered[end] - over) > rounding:
             break
     stays = entries >= ordered[end]
     if surplus := np.count_nonzero(stays) - end - 1:
         stays[np.flatnonzero(entries == ordered[end])[-surplus:]] = False
-    inside[ids] = stays
-    return inside
+    return np.concatenate([above, ids[stays]])
 
 
 def _bounds(row: NDArray[np.float64], rest: float) -> tuple[float, float]:
