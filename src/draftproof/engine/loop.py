@@ -19,6 +19,7 @@ from draftproof.errors import ContractError, UsageError
 from draftproof.models.base import Model
 from draftproof.noise import PassNoise
 from draftproof.rules.base import Rule, Verdict
+from draftproof.rules.support import verify
 from draftproof.types import Array, Draws, Noise, Probs, Text, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 
@@ -107,7 +108,7 @@ class Engine:
     def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
         """Return what the rule makes of the proposal."""
         draft = laws[:0] if proposal.laws is None else proposal.laws
-        return self.rule.verify(laws, draft, self._drafted(proposal), draws)
+        return verify(self.rule, laws, draft, self._drafted(proposal), draws)
 
     def emitted(self, proposal: Proposal, verdict: Verdict) -> list[int]:
         """Return the tokens that a verdict amounts to."""

@@ -28,7 +28,7 @@ def acceptance_probabilities(p: Probs, q: Probs) -> Array:
 
 def kept_mass(p: Probs, q: Probs) -> Array:
     """Return (..., V) min(p, q): with what probability each token is drafted and kept."""
-    return array_namespace(p, q).where(p < q, p, q)
+    return array_namespace(p, q).minimum(p, q)
 
 
 def expected_acceptance(p: Probs, q: Probs) -> Array:
@@ -110,4 +110,5 @@ class TokenRule:
 
     def expected_accepted(self, target: Probs, draft: Probs, drafted: Array, accepted: int) -> float:
         """See `Rule.expected_accepted`: sum min(p, q), added over the positions that the rule came to."""
-        return float(sum(expected_acceptance(target[:-1], draft)[: accepted + 1]))
+        tested = min(accepted + 1, len(draft))
+        return float(sum(expected_acceptance(target[:tested], draft[:tested])))

@@ -13,6 +13,7 @@ from draftproof.engine.passes import Pass
 from draftproof.noise import PhiloxNoise
 from draftproof.records import Conclusion, Finding
 from draftproof.rules.base import Rule
+from draftproof.rules.support import identity
 from draftproof.types import Array, Probs, Purpose, Tree
 from draftproof.witness.base import Subject
 from draftproof.witness.tables import rule_of
@@ -28,7 +29,7 @@ PAIR_VOCABULARY = 6
 def deviation(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree) -> float:
     """Return the largest distance between what `rule` emits and must emit in a pass; infinity if it is not finite."""
     with np.errstate(invalid="ignore", divide="ignore"):  # a tampered rule may divide zero by zero: that is not finite
-        emitted, wanted = rule.identity(target, draft, drafted)
+        emitted, wanted = identity(rule, target, draft, drafted)
         largest = float(np.max(np.abs(emitted - wanted)))
     return largest if np.isfinite(largest) else float("inf")
 
