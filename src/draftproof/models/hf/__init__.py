@@ -1,0 +1,1 @@
+"""Models of transformers. See `backend.py`."""

@@ -1,0 +1,128 @@
+"""The attention of rows of several texts, each to its own text, as an attention function of transformers.
+
+In: one row after another, of any number of texts (a `Pass`). Out: what each sees. Nothing is padded and no cache is
+copied: the rows of a query head lie beside those of the other heads that share its keys. It must never guess: what it
+does not understand of a family of models it refuses, and that family is read without it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface, PreTrainedModel
+
+from draftproof.models.hf.cache import TextCache
+
+__all__ = ["NotUnderstoodError", "Part", "Pass", "attention_of_texts", "configs_of"]
+
+NAME = "draftproof"
+HARMLESS = {"position_ids", "use_cache", "cache_position", "output_attentions", "output_hidden_states", "is_causal"}
+"""What is handed to attention without changing it; anything else must be None."""
+
+
+class NotUnderstoodError(Exception):
+    """A family of models wants something of its attention that is not known here."""
+
+
+class Part(NamedTuple):
+    """Tokens of one text that are read in one pass."""
+
+    cache: TextCache
+    ids: Sequence[int]
+    positions: Sequence[int]
+    hidden: Tensor | None
+    """(n, n) added to the scores of the new tokens among themselves; None for a chain."""
+    wanted: int
+    """So many of the last rows are asked for."""
+
+
+class Pass:
+    """What is read in one forward; idle rows may come after all parts."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.layers = 0
+        """How many have attended."""
+        self._masks = dict[tuple[int, int | None, int], Tensor | None]()
+
+    def mask(self, place: int, window: int | None, copies: int, like: Tensor) -> Tensor | None:
+        """Return what is added to the scores of a part (copies * n, length + n); None if every row sees everything."""
+        key = place, window, copies
+        if key not in self._masks:
+            self._masks[key] = _mask(self.parts[place], window, copies)
+        found = self._masks[key]
+        if found is not None and (found.dtype, found.device) != (like.dtype, like.device):
+            found = self._masks[key] = found.to(like)
+        return found
+
+
+def configs_of(module: PreTrainedModel) -> list[Any]:
+    """Return the configurations in which the parts of a module look their attention up."""
+    found = {id(config): config for part in module.modules() if (config := getattr(part, "config", None)) is not None}
+    return [config for config in found.values() if hasattr(config, "_attn_implementation")]
+
+
+@contextmanager
+def attention_of_texts(configs: Sequence[Any]) -> Iterator[None]:
+    """Let modules of these configurations attend by this function, and as before afterwards."""
+    before = [config._attn_implementation for config in configs]  # noqa: SLF001 (transformers has no other way)
+    try:
+        for config in configs:
+            config._attn_implementation = NAME  # noqa: SLF001
+        yield
+    finally:
+        for config, name in zip(configs, before, strict=True):
+            config._attn_implementation = name  # noqa: SLF001
+
+
+def _attend(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    _mask: Tensor | None = None,
+    *,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    texts: Pass | None = None,
+    **others: Any,
+) -> tuple[Tensor, None]:
+    """Return (1, rows, heads, size) of queries (1, heads, rows, size), and write the keys into the caches."""
+    unknown = [name for name, given in others.items() if given is not None and name not in HARMLESS]
+    if texts is None or unknown or dropout or query.shape[0] != 1:
+        raise NotUnderstoodError(", ".join(unknown) or "no texts")
+    found = query.new_zeros(1, query.shape[2], query.shape[1], value.shape[3])
+    start, copies = 0, query.shape[1] // key.shape[1]
+    for place, part in enumerate(texts.parts):
+        end = start + len(part.ids)
+        keys, values = part.cache.append(module.layer_idx, key[:, :, start:end], value[:, :, start:end])
+        asked = query[:, :, start:end].reshape(1, key.shape[1], copies * (end - start), query.shape[3])
+        mask = texts.mask(place, sliding_window, copies, query)
+        seen = scaled_dot_product_attention(asked, keys, values, mask, scale=scaling)
+        found[0, start:end] = seen.view(query.shape[1], end - start, -1).transpose(0, 1)
+        start = end
+    texts.layers += 1
+    return found, None
+
+
+def _mask(part: Part, window: int | None, copies: int) -> Tensor | None:
+    base, rows = part.cache.length, len(part.ids)
+    narrow = window is not None and max(part.positions) >= window
+    if rows == 1 and not narrow:
+        return None
+    mask = torch.zeros(rows, base + rows)
+    if part.hidden is None:
+        mask[:, base:] = torch.full((rows, rows), -torch.inf).triu(1)
+    else:
+        mask[:, base:] = part.hidden
+    if narrow:
+        places = torch.tensor([*range(base), *part.positions])
+        mask[places[base:, None] - places >= window] = -torch.inf
+    return mask.repeat(copies, 1)
+
+
+AttentionInterface.register(NAME, _attend)

@@ -1,0 +1,70 @@
+"""One forward of a transformers module over new tokens of any number of texts. In: parts of texts. Out: their logits.
+
+The linear layers see one sequence, the rows of all texts one after another; attention keeps the texts apart. A single
+row may be read in the company of an idle one where that is faster. It must never move logits between devices.
+"""
+
+import inspect
+from collections.abc import Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache
+
+from draftproof.models.hf.attention import Part, Pass, attention_of_texts, configs_of
+
+__all__ = ["Forward"]
+
+
+class Forward:
+    """A module, ready to be called: what models that may be read together share."""
+
+    def __init__(self, module: PreTrainedModel) -> None:
+        self.module = module
+        self.pads = False
+        """Whether a row is never read alone."""
+        self._configs = configs_of(module)
+        self._device = module.get_input_embeddings().weight.device
+        self._cuts = "logits_to_keep" in inspect.signature(module.forward).parameters
+
+    def __call__(self, parts: Sequence[Part]) -> list[Tensor]:
+        """Read the parts, each of another text, and return the wanted logits (n, V) of each, where they are."""
+        texts = Pass(parts)
+        ids = list(chain.from_iterable(part.ids for part in parts))
+        places = list(chain.from_iterable(part.positions for part in parts))
+        if self.pads and len(ids) == 1:
+            ids, places = ids * 2, places * 2
+        ends = [*accumulate(len(part.ids) for part in parts)]
+        wanted = [row for part, end in zip(parts, ends, strict=True) for row in range(end - part.wanted, end)]
+        logits = self._logits(texts, ids, places, wanted or [0])
+        for part in parts:
+            part.cache.length += len(part.ids)
+        bounds = [0, *accumulate(part.wanted for part in parts)]
+        return [logits[first:last] for first, last in pairwise(bounds)]
+
+    def _logits(self, texts: Pass, ids: list[int], places: list[int], wanted: list[int]) -> Tensor:
+        more: dict[str, Any] = {}
+        if self._cuts:
+            more["logits_to_keep"] = 0 if len(wanted) == len(ids) else torch.tensor(wanted, device=self._device)
+        with torch.inference_mode(), attention_of_texts(self._configs):
+            found = self.module(
+                input_ids=torch.tensor([ids], device=self._device),
+                position_ids=torch.tensor([places], device=self._device),
+                cache=_NewKeys(layers=[]),
+                use_cache=True,
+                texts=texts,
+                **more,
+            ).logits[0]
+        return found if self._cuts else found[wanted]
+
+
+class _NewKeys(Cache):
+    """Lets new keys and values through: the attention of texts writes them into the caches of its own."""
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        return key_states, value_states
