@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# llama.cpp is compiled when it is installed, some four minutes; its part for images is not needed here.
+export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
 
 .PHONY: demo test test-slow test-real lint bench screenshots browser train clean
 
