@@ -13,6 +13,7 @@ from draftproof.models.batch import read_all
 from draftproof.models.llama_folder import load
 from draftproof.models.probes import RecurrentProbe, WindowProbe, spread, sum_probe
 from draftproof.models.snapshots import Snapshots
+from draftproof.models.steady import Steady
 from draftproof.models.table import TableModel
 from models_of_tests import a_text
 
@@ -24,6 +25,9 @@ PROBES = {
     "window probe with room": lambda: Snapshots(WindowProbe(spread, room=9)),
     "recurrent probe": lambda: Snapshots(RecurrentProbe()),
     "recurrent probe, sampled": lambda: Snapshots(RecurrentProbe(spread)),
+    "steady sum probe": lambda: Steady(sum_probe(spread)),
+    "steady sum probe of blocks of five": lambda: Steady(sum_probe(spread), 5),
+    "steady recurrent probe": lambda: Steady(Snapshots(RecurrentProbe(spread))),
 }
 LLAMAS = {
     "embedded target": lambda pair, _: pair[0].model,

@@ -8,6 +8,7 @@ from draftproof.models.base import Read
 from draftproof.models.batch import read_all
 from draftproof.models.probes import RecurrentProbe, WindowProbe, spread, sum_probe
 from draftproof.models.snapshots import Snapshots
+from draftproof.models.steady import Steady
 from models_of_tests import a_text
 
 PLACES = (0, 1, 2, 5, 9)
@@ -28,6 +29,7 @@ class Breaking:
 
 PROBES = {
     "sum": sum_probe,
+    "steady": lambda law_of: Steady(sum_probe(law_of), 4),
     "recurrent": lambda law_of: Snapshots(RecurrentProbe(law_of)),
     "window": lambda law_of: Snapshots(WindowProbe(law_of)),
     "window with room": lambda law_of: Snapshots(WindowProbe(law_of, room=20)),
