@@ -15,7 +15,7 @@ from draftproof.drafters.suffix import SuffixDrafter
 from draftproof.drafters.vocabulary import TranslatedDrafter
 from draftproof.errors import UsageError
 from draftproof.models.catalogue import LoadedModel, fingerprint
-from draftproof.models.json_tokenizer import JsonTokenizer
+from draftproof.models.json_tokenizer import of_folder
 from draftproof.warpers.pipeline import Pipeline, sampling
 
 RAW = Pipeline()
@@ -33,7 +33,7 @@ def spelled(tmp_path):
         folder.mkdir()
         backend.save(str(folder / "tokenizer.json"))
         (folder / "config.json").write_text("{}")
-        return LoadedModel(table(len(strings) if size is None else size), JsonTokenizer(folder))
+        return LoadedModel(table(len(strings) if size is None else size), of_folder(folder))
 
     return make
 

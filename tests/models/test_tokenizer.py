@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.errors import UsageError
-from draftproof.models.json_tokenizer import JsonTokenizer
+from draftproof.models.json_tokenizer import of_folder
 
 EMBEDDED = Path(str(files("draftproof") / "assets" / "target"))
-TOKENIZER = JsonTokenizer(EMBEDDED)
+TOKENIZER = of_folder(EMBEDDED)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(lambda text: "<" not in text)
 
 
@@ -50,13 +50,13 @@ def folder(tmp_path):
 
 def test_generation_config_adds_its_end_tokens(folder):
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, 7]}))
-    assert JsonTokenizer(folder).eos == {1, 7}
+    assert of_folder(folder).eos == {1, 7}
 
 
 def test_a_model_without_bos_cannot_start_from_nothing(folder):
     config = json.loads((folder / "config.json").read_text()) | {"bos_token_id": None}
     (folder / "config.json").write_text(json.dumps(config))
-    tokenizer = JsonTokenizer(folder)
+    tokenizer = of_folder(folder)
     assert tokenizer.encode("In") == TOKENIZER.encode("In")[1:]
     with pytest.raises(UsageError, match="BOS"):
         tokenizer.encode("")
@@ -67,4 +67,4 @@ def test_a_damaged_tokenizer_is_refused_by_name(folder, content):
     path = folder / "tokenizer.json"
     path.unlink() if content is None else path.write_text(content)
     with pytest.raises(UsageError, match=r"tokenizer\.json"):
-        JsonTokenizer(folder)
+        of_folder(folder)

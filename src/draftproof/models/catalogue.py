@@ -5,11 +5,12 @@ Out: `LoadedModel`. Backends are imported only when they are asked for.
 
 from draftproof.errors import MissingExtraError, UsageError
 from draftproof.models.backend import Backend, LoadedModel
+from draftproof.models.hf.backend import HfBackend
 from draftproof.models.tiny_backend import TinyBackend
 
 __all__ = ["BACKENDS", "SPECS", "check_model", "fingerprint", "load"]
 
-BACKENDS: dict[str, Backend] = {"tiny": TinyBackend()}
+BACKENDS: dict[str, Backend] = {"tiny": TinyBackend(), "hf": HfBackend()}
 """By the word before the colon."""
 SPECS = "; ".join(backend.form for backend in BACKENDS.values())
 

@@ -7,7 +7,7 @@ from reprlib import repr as shortened
 
 from draftproof.errors import UsageError
 from draftproof.models.backend import LoadedModel
-from draftproof.models.json_tokenizer import JsonTokenizer
+from draftproof.models.json_tokenizer import of_folder
 from draftproof.models.llama_folder import load as load_folder
 
 __all__ = ["EMBEDDED", "TinyBackend"]
@@ -27,7 +27,7 @@ class TinyBackend:
     def load(self, name: str) -> LoadedModel:
         """See `Backend.load`."""
         folder = _folder(name)
-        return LoadedModel(load_folder(folder), JsonTokenizer(folder))
+        return LoadedModel(load_folder(folder), of_folder(folder))
 
     def fingerprint(self, name: str) -> str:
         """See `Backend.fingerprint`."""
