@@ -19,8 +19,8 @@ from draftproof.models.hf.cache import TextCache
 __all__ = ["NotUnderstoodError", "Part", "Pass", "attention_of_texts", "configs_of"]
 
 NAME = "draftproof"
-HARMLESS = {"position_ids", "use_cache", "cache_position", "output_attentions", "output_hidden_states", "is_causal"}
-"""What is handed to attention without changing it; anything else must be None."""
+HARMLESS = {"position_ids", "use_cache", "cache_position", "output_attentions", "output_hidden_states"}
+"""What is handed to attention without changing it; anything else that is not known must be None."""
 
 
 class NotUnderstoodError(Exception):
@@ -42,10 +42,10 @@ class Part(NamedTuple):
 class Pass:
     """What is read in one forward; idle rows may come after all parts."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], windows: Sequence[int | None]) -> None:
         self.parts = parts
-        self.layers = 0
-        """How many have attended."""
+        self.windows = windows
+        """Of each layer, how far back it sees; None is without end."""
         self._masks = dict[tuple[int, int | None, int], Tensor | None]()
 
     def mask(self, place: int, window: int | None, copies: int, like: Tensor) -> Tensor | None:
@@ -78,6 +78,30 @@ def attention_of_texts(configs: Sequence[Any]) -> Iterator[None]:
             config._attn_implementation = name  # noqa: SLF001
 
 
+class _Scores(NamedTuple):
+    """How the scores of a layer become weights."""
+
+    scale: float | None
+    cap: float | None
+    sinks: Tensor | None
+    """(heads,) a score of each query head that takes weight away."""
+
+    def __call__(self, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+        """Return (1, kv_heads, copies * n, size): what the rows of the query heads that share a key head see."""
+        if self.cap is None and self.sinks is None:
+            return scaled_dot_product_attention(query, keys, values, mask, scale=self.scale)
+        scores = (query @ keys.transpose(2, 3)) * (self.scale or query.shape[3] ** -0.5)
+        if self.cap is not None:
+            scores = torch.tanh(scores / self.cap) * self.cap
+        if mask is not None:
+            scores = scores + mask
+        if self.sinks is not None:
+            rows = self.sinks.view(keys.shape[1], -1, 1).expand(-1, -1, query.shape[2] * keys.shape[1] // len(self.sinks))
+            scores = torch.cat([scores, rows.reshape(1, *query.shape[1:3], 1).to(scores)], dim=-1)
+        weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(values)
+        return weights[..., : keys.shape[2]] @ values
+
+
 def _attend(
     module: Any,
     query: Tensor,
@@ -86,26 +110,29 @@ def _attend(
     _mask: Tensor | None = None,
     *,
     scaling: float | None = None,
-    dropout: float = 0.0,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
     sliding_window: int | None = None,
     texts: Pass | None = None,
+    dropout: float = 0.0,
+    is_causal: bool | None = None,
     **others: Any,
 ) -> tuple[Tensor, None]:
     """Return (1, rows, heads, size) of queries (1, heads, rows, size), and write the keys into the caches."""
     unknown = [name for name, given in others.items() if given is not None and name not in HARMLESS]
-    if texts is None or unknown or dropout or query.shape[0] != 1:
-        raise NotUnderstoodError(", ".join(unknown) or "no texts")
+    if texts is None or unknown or dropout or is_causal is False or query.shape[0] != 1:
+        raise NotUnderstoodError(", ".join(unknown))
+    if texts.windows[module.layer_idx] != sliding_window:
+        raise NotUnderstoodError("windows")
     found = query.new_zeros(1, query.shape[2], query.shape[1], value.shape[3])
-    start, copies = 0, query.shape[1] // key.shape[1]
+    start, copies, scores = 0, query.shape[1] // key.shape[1], _Scores(scaling, softcap, s_aux)
     for place, part in enumerate(texts.parts):
         end = start + len(part.ids)
         keys, values = part.cache.append(module.layer_idx, key[:, :, start:end], value[:, :, start:end])
         asked = query[:, :, start:end].reshape(1, key.shape[1], copies * (end - start), query.shape[3])
-        mask = texts.mask(place, sliding_window, copies, query)
-        seen = scaled_dot_product_attention(asked, keys, values, mask, scale=scaling)
+        seen = scores(asked, keys, values, texts.mask(place, sliding_window, copies, query))
         found[0, start:end] = seen.view(query.shape[1], end - start, -1).transpose(0, 1)
         start = end
-    texts.layers += 1
     return found, None
 
 

@@ -31,6 +31,11 @@ class TextCache:
         self._layers = dict[int, _Layer]()
 
     @property
+    def layers(self) -> int:
+        """How many have read something."""
+        return len(self._layers)
+
+    @property
     def bytes_per_token(self) -> int:
         """How much memory a token takes, in the layers that have read one."""
         return sum(buffer[:, :, :1].nbytes for layer in self._layers.values() for buffer in layer)

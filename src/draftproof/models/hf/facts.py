@@ -27,6 +27,10 @@ class Facts(NamedTuple):
     size: Size
     host: bool
 
+    def with_cache(self, bytes_per_token: int) -> "Facts":
+        """Return the same, with what a token takes in the cache."""
+        return self._replace(size=self.size._replace(per_token=bytes_per_token))
+
     def rows(self, pieces: list[Tensor]) -> Array:
         """Return the logits of several passes as one array: of NumPy if they are on the host and wanted there."""
         with torch.inference_mode():
@@ -34,7 +38,7 @@ class Facts(NamedTuple):
         return whole.numpy() if self.host and whole.device.type == "cpu" else whole
 
 
-def facts_of(module: PreTrainedModel, context_limit: int | None, host: bool, bytes_per_token: int = 0) -> Facts:
+def facts_of(module: PreTrainedModel, context_limit: int | None, host: bool) -> Facts:
     """Return the facts of a module.
 
     Raises:
@@ -47,7 +51,7 @@ def facts_of(module: PreTrainedModel, context_limit: int | None, host: bool, byt
     if context_limit is not None and not 1 <= context_limit <= limit:
         raise UsageError(f"got {context_limit}; allowed are 1 to {limit}, what the model can hold", "context_limit")
     weights = sum(weight.nbytes for weight in module.parameters())
-    return Facts(head.weight.shape[0], context_limit or limit, Size(weights, bytes_per_token), host)
+    return Facts(head.weight.shape[0], context_limit or limit, Size(weights), host)
 
 
 def _limit(config: Any) -> int:

@@ -7,16 +7,17 @@ row may be read in the company of an idle one where that is faster. It must neve
 import inspect
 from collections.abc import Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.nn import Embedding
 from transformers import PreTrainedModel
-from transformers.cache_utils import Cache
+from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from draftproof.models.hf.attention import Part, Pass, attention_of_texts, configs_of
 
-__all__ = ["Forward"]
+__all__ = ["Forward", "embedding_of"]
 
 
 class Forward:
@@ -26,13 +27,15 @@ class Forward:
         self.module = module
         self.pads = False
         """Whether a row is never read alone."""
+        self.windows = _windows(module)
+        """Of each layer, how far back it sees; None if some of them do not attend to what was read."""
         self._configs = configs_of(module)
-        self._device = module.get_input_embeddings().weight.device
+        self._device = embedding_of(module).weight.device
         self._cuts = "logits_to_keep" in inspect.signature(module.forward).parameters
 
     def __call__(self, parts: Sequence[Part]) -> list[Tensor]:
         """Read the parts, each of another text, and return the wanted logits (n, V) of each, where they are."""
-        texts = Pass(parts)
+        texts = Pass(parts, self.windows or ())
         ids = list(chain.from_iterable(part.ids for part in parts))
         places = list(chain.from_iterable(part.positions for part in parts))
         if self.pads and len(ids) == 1:
@@ -59,6 +62,17 @@ class Forward:
                 **more,
             ).logits[0]
         return found if self._cuts else found[wanted]
+
+
+def embedding_of(module: PreTrainedModel) -> Embedding:
+    """Return what turns tokens into states: tokens go to its device."""
+    return cast("Embedding", module.get_input_embeddings())
+
+
+def _windows(module: PreTrainedModel) -> list[int | None] | None:
+    layers = DynamicCache(config=module.config).layers
+    known = all(type(layer) in {DynamicLayer, DynamicSlidingWindowLayer} for layer in layers)
+    return [getattr(layer, "sliding_window", None) for layer in layers] if known else None
 
 
 class _NewKeys(Cache):

@@ -18,6 +18,9 @@ from draftproof.models.hf.attention import Part
 from draftproof.models.hf.cache import TextCache
 from draftproof.models.hf.facts import Facts, facts_of
 from draftproof.models.hf.forward import Forward
+from draftproof.models.hf.probe import bytes_per_token
+from draftproof.models.hf.stateful import stateful_of
+from draftproof.models.snapshots import Snapshots
 from draftproof.models.steady import Steady
 from draftproof.models.view import check_tree, tree_view
 from draftproof.types import Array, Tokens
@@ -45,7 +48,11 @@ def model_of(
     Raises:
         UsageError: if it cannot be used, with the reason.
     """
-    return HfModel(Forward(module), facts_of(module, context_limit, host))
+    facts, forward = facts_of(module, context_limit, host), Forward(module)
+    per_token = bytes_per_token(forward)
+    if per_token is None:
+        return Snapshots(stateful_of(module, facts))
+    return HfModel(forward, facts.with_cache(per_token))
 
 
 class HfModel:

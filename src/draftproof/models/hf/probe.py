@@ -1,0 +1,50 @@
+"""Asks a module whether it can be read in a way, by reading a few tokens that way and at once. Out: yes or no.
+
+It must never take a family's word for it: rows are compared.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from draftproof.models.hf.attention import NotUnderstoodError, Part
+from draftproof.models.hf.cache import TextCache
+from draftproof.models.hf.forward import Forward, embedding_of
+
+__all__ = ["PROBE", "agree", "bytes_per_token", "whole_rows"]
+
+PROBE = (1, 5, 2, 3, 7, 4, 6)
+"""Tokens that every vocabulary has."""
+REFUSALS = (NotUnderstoodError, TypeError, ValueError, RuntimeError, LookupError, AttributeError)
+"""What modules raise that cannot be read in a way that they were not made for."""
+
+
+def bytes_per_token(forward: Forward) -> int | None:
+    """Return what a token takes in the cache if several texts can be read in one pass, each to itself; else None."""
+    if forward.windows is None:
+        return None
+    texts, cut, caches = (PROBE[:5], PROBE[3:]), 2, (TextCache(), TextCache())
+    both = list(zip(caches, texts, strict=True))
+    try:
+        forward([Part(cache, text[:cut], range(cut), None, 1) for cache, text in both])
+        found = forward([Part(cache, text[cut:], range(cut, len(text)), None, len(text) - cut) for cache, text in both])
+    except REFUSALS:
+        return None
+    agreed = all(agree(rows, whole_rows(forward.module, text)[cut:]) for rows, text in zip(found, texts, strict=True))
+    return caches[0].bytes_per_token if agreed and caches[0].layers == len(forward.windows) else None
+
+
+def whole_rows(module: PreTrainedModel, ids: Sequence[int]) -> Tensor:
+    """Return the logits (n, V) of a text that is read at once and without a cache."""
+    with torch.inference_mode():
+        device = embedding_of(module).weight.device
+        return module(input_ids=torch.tensor([list(ids)], device=device), use_cache=False).logits[0]
+
+
+def agree(found: Tensor, expected: Tensor) -> bool:
+    """Whether rows are the same but for rounding; what is read otherwise than it should be is off by far more."""
+    most = 1e-3 if expected.dtype in {torch.float32, torch.float64} else 0.05
+    found, expected = found.double(), expected.double()
+    return bool((found - expected).abs().max() <= most * (expected.max() - expected.min()))
