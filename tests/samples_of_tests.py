@@ -13,7 +13,7 @@ def text(acceptances, tokens, first=1e-3, draft_first=0.0, drafters=("draft",)):
     count = len(acceptances)
     target = np.full((count, tokens), 0.5)
     draft = target * np.array(acceptances)[:, None]
-    along = Along(target, draft, draft, np.ones((count, tokens), dtype=bool))
+    along = Along(target, draft, draft, np.full((count, tokens), LONGEST))
     reads = {name: np.full(count, draft_first) for name in drafters}
     return Text(
         np.full(count, 5.0), dict.fromkeys(drafters, along), np.full(count, first), np.full(count, first), reads

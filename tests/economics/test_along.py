@@ -25,16 +25,16 @@ SHORT_SIGHTED = 2
 def laws_along(model, sight=None):
     """What the tables of a fixture say along every text."""
     target, draft = (order_table(model[name]) for name in "PQ")
-    rows = {"target": [], "draft": [], "coupled": [], "proposed": []}
+    rows = {"target": [], "draft": [], "coupled": [], "reach": []}
     for text in TEXTS:
         p = target.fresh().extend([*PROMPT, *text[:-1]])
         q = draft.fresh().extend([*PROMPT, *text[:-1]])
         rows["target"].append([p[i][token] for i, token in enumerate(text)])
         rows["draft"].append([q[i][token] for i, token in enumerate(text)])
         rows["coupled"].append([same_winner(p[i], q[i], token) for i, token in enumerate(text)])
-        rows["proposed"].append([sight is None or i < sight for i in range(LENGTH)])
-    exact = {name: np.array(table, dtype=object) for name, table in rows.items() if name != "proposed"}
-    return Along(**exact, proposed=np.array(rows["proposed"]))
+        rows["reach"].append([max(0, (sight or 2 * LENGTH) - i) for i in range(LENGTH)])
+    exact = {name: np.array(table, dtype=object) for name, table in rows.items() if name != "reach"}
+    return Along(**exact, reach=np.array(rows["reach"]))
 
 
 def chances(model):
@@ -74,7 +74,7 @@ def test_every_text_takes_the_passes_that_the_loop_takes_in_mean_and_variance(ru
 
 def test_a_draft_that_is_the_target_keeps_everything():
     along = laws_along(MODELS[0])
-    same = Along(along.target, along.target, along.target, along.proposed)
+    same = Along(along.target, along.target, along.target, along.reach)
     for rule in ("token", "block", "coupled"):
         passes = passes_of(survival_along(rule, same, 3), same, 3)
         assert passes.by_length.sum() == len(TEXTS)
@@ -86,7 +86,7 @@ def test_a_draft_that_is_the_target_keeps_everything():
 @pytest.mark.parametrize("ratio", [1.0, 1 - 1e-16, 1 + 1e-15])
 def test_in_floats_a_variance_is_never_below_zero(length, ratio):
     target = np.random.default_rng(3).uniform(0.1, 1, (20, 96))
-    draft = Along(target, target * ratio, target * ratio, np.ones_like(target, dtype=bool))
+    draft = Along(target, target * ratio, target * ratio, np.full(target.shape, 16))
     for rule in ("token", "block", "coupled"):
         assert (passes_of(survival_along(rule, draft, length), draft, length).variance >= 0).all()
 

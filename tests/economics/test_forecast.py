@@ -34,7 +34,7 @@ def test_where_acceptance_comes_in_runs_the_formula_is_wrong_and_the_forecast_is
     some = samples(tokens=2000)
     along = some.texts["prose"].along["draft"]
     easy = np.arange(2000) % 20 < 10
-    runs = Along(along.target, np.where(easy, along.target, 0.0)[[0] * 4], along.coupled, along.proposed)
+    runs = Along(along.target, np.where(easy, along.target, 0.0)[[0] * 4], along.coupled, along.reach)
     some.texts["prose"].along["draft"] = runs
     found = forecast(some, length=4)
     # By hand: of 20 tokens ten are kept in two blocks of 4 with their bonus, ten each take a pass.

@@ -30,13 +30,20 @@ class Along:
         target: (N, L) p(x), above 0.
         draft: (N, L) q(x); 0 where the draft rules x out.
         coupled: (N, L) the probability that both winners are x under common noise.
-        proposed: (N, L) whether the drafter has a law there at all.
+        reach: (N, L) how many tokens in a row the drafter proposes from there if it follows its own proposals, 0 where
+            it is silent. A drafter that looks a text up often is; and where it has begun, it goes on past its first
+            error, which the text does not.
     """
 
     target: Array
     draft: Array
     coupled: Array
-    proposed: Array
+    reach: Array
+
+    @property
+    def proposed(self) -> Array:
+        """(N, L) whether the drafter has a law there at all."""
+        return self.reach > 0
 
 
 class Passes(NamedTuple):
@@ -83,10 +90,12 @@ def survival_along(rule: str, along: Along, longest: int) -> Array:
 def passes_of(kept: Array, along: Along, longest: int) -> Passes:
     """Return the passes that the texts take with draft length K = `longest`, given `survival_along` (N, L, >= K + 1).
 
-    As in the engine, a pass drafts no more than fits before the end of the text, with one token to follow.
+    As in the engine, a pass drafts until the drafter is silent, and no more than fits before the end of the text, with
+    one token to follow.
     """
     count, length = kept.shape[:2]
-    drafted = _drafted(along.proposed, longest)
+    room = length - 1 - np.arange(length)
+    drafted = np.minimum(np.minimum(along.reach, room), longest)
     stops = [_stopping(kept[:, s], drafted[:, s], longest) for s in range(length)]
     zero = kept[:, :, 0] * 0
     starts = np.concatenate([zero, zero[:, :1]], axis=1)
@@ -97,16 +106,6 @@ def passes_of(kept: Array, along: Along, longest: int) -> Passes:
         ends = starts[:, s + 1 : s + longest + 2]
         ends += starts[:, s, None] * stop[:, : ends.shape[1]]
     return Passes(by_length, _variance(stops, starts * 0, longest), starts[:, :-1])
-
-
-def _drafted(proposed: Array, longest: int) -> Array:
-    """Return (N, L) how many tokens a pass drafts that begins at each token."""
-    count, length = proposed.shape
-    run = np.zeros((count, length + 1), dtype=np.int64)
-    for s in reversed(range(length)):
-        run[:, s] = np.where(proposed[:, s], run[:, s + 1] + 1, 0)
-    room = length - 1 - np.arange(length)
-    return np.minimum(np.minimum(run[:, :-1], room), longest)
 
 
 def _stopping(kept: Array, drafted: Array, longest: int) -> Array:

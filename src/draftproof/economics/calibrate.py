@@ -6,14 +6,14 @@ equal ones, since that is how they come in a text; between passes of other lengt
 
 import itertools
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from draftproof.drafters.base import Drafter, one_hot
+from draftproof.economics.insisting import insisting
 from draftproof.economics.measure import in_rounds
+from draftproof.economics.pace import Pace
 from draftproof.economics.policy import MOST, Costs
 from draftproof.economics.rehearsal import STAGES, rehearse
 from draftproof.economics.samples import Floats
@@ -24,47 +24,37 @@ from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
 from draftproof.errors import UsageError
 from draftproof.noise import PhiloxNoise
-from draftproof.types import Probs, TokenId, Tokens
+from draftproof.types import TokenId, Tokens
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "costs_of"]
 
 RUN = 3
 """So many passes of each length come in a row, of which the first does not count; all lengths rise, and fall again."""
-MOST_PROMPT = 256
-"""So many tokens of the prompt, its last ones, are read for it."""
+MOST_PROMPT, SHORT_PROMPT = 256, 64
+"""So many tokens of the prompt, its last ones, are read for it; and if passes are slow."""
+PROBED = 4
+"""So many plain passes tell first whether passes are slow; the first reads the last `PROBE` tokens of the prompt."""
+PROBE = 8
 
 
-@dataclass(frozen=True)
-class _Insisting:
-    """A drafter that repeats the last token rather than be silent, because passes of every length are to be timed."""
-
-    drafter: Drafter
-    vocab_size: int
-
-    def law(self, context: Tokens) -> Probs | None:
-        """See `Drafter.law`."""
-        law = self.drafter.law(context)
-        return one_hot(context[-1], self.vocab_size) if law is None else law
-
-    def rewind(self, length: int) -> None:
-        """See `Drafter.rewind`."""
-        self.drafter.rewind(length)
-
-    def fresh(self) -> Self:
-        """See `Drafter.fresh`."""
-        return type(self)(self.drafter.fresh(), self.vocab_size)
-
-
-def calibrate(engine: Engine, prompt: Sequence[TokenId], most: int = MOST, batch: int = 1) -> Costs:
+def calibrate(
+    engine: Engine,
+    prompt: Sequence[TokenId],
+    most: int = MOST,
+    batch: int = 1,
+    known: Callable[[], Costs | None] = lambda: None,
+) -> Costs:
     """Return what passes of this engine cost that draft up to `most` tokens (of a tree: levels).
 
-    It takes as long as 6 * (most + 1) passes and a reading of the prompt: of the embedded pair a third of a second.
+    It takes as long as 6 * (most + 1) passes and a reading of the prompt: of the embedded pair a third of a second. If
+    passes are slow there are `2 * (log2(most) + 2)`, of some lengths; what the others cost lies between.
 
     Args:
         engine: whose `length` does not matter.
         prompt: token ids, at least one.
         most: 1 or more.
         batch: so many texts are decoded together; the costs are each text's part of it then, of a `batch` of 1.
+        known: returns costs that were measured before, if there are any; it is asked where passes are slow.
 
     Raises:
         UsageError: if the target's context has no room for it.
@@ -73,17 +63,26 @@ def calibrate(engine: Engine, prompt: Sequence[TokenId], most: int = MOST, batch
     if room < 2 or most < 1:
         fitting = engine.target.context_limit - 4
         raise UsageError(f"got {most}; allowed are whole numbers from 1 to {fitting}", "num_speculative_tokens")
-    end = list(prompt[-min(MOST_PROMPT, room // 2) :])
-    lengths = [length for length in [0, *range(most + 1), *range(most, -1, -1)] for _ in range(RUN)]
-    insisting = replace(engine, drafter=_Insisting(engine.drafter, engine.target.vocab_size))
+    engine = insisting(engine)
+    pace = _pace(engine, prompt[-min(PROBE, room // 2) :])
+    if pace.hurried and (found := known()):
+        return found
+    end = list(prompt[-min(SHORT_PROMPT if pace.hurried else MOST_PROMPT, room // 2) :])
+    lengths = pace.calibration(most, RUN)
     if batch > 1:
-        return _together(insisting, end, lengths, batch)
+        return _together(engine, end, lengths, batch)
     tokens = min(sum(lengths) + len(lengths), room - len(end))
-    timed = rehearse(insisting, itertools.repeat(end), lengths, tokens, seed=0)
+    timed = rehearse(engine, itertools.repeat(end), lengths, tokens, seed=0)
     settled = [before == length for before, length in itertools.pairwise([None, *lengths])]
-    counted = [done if again else None for again, done in zip(settled, timed, strict=True)]
+    counted = [done if again or pace.hurried else None for again, done in zip(settled, timed, strict=True)]
     passes = [replace(done, drafted=length) for length, done in zip(lengths, counted, strict=True) if done]
-    return _costs(in_rounds([passes], most).seconds[0])
+    return costs_of(in_rounds([passes], most).seconds[0])
+
+
+def _pace(engine: Engine, prompt: Sequence[TokenId]) -> Pace:
+    """Return what can be afforded, by the fastest of a few passes: a busy machine changes nothing."""
+    passes = rehearse(engine, itertools.repeat(prompt), [0] * PROBED, PROBED, seed=0)
+    return Pace(min(sum(done.seconds) for done in passes if done))
 
 
 def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int) -> Costs:
@@ -110,7 +109,7 @@ def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int
     return Costs(0.0, tuple(map(float, seconds)))
 
 
-def _costs(seconds: Floats) -> Costs:
+def costs_of(seconds: Floats) -> Costs:
     """Return costs from (most + 1, stages) seconds; what draft steps take unevenly counts to the pass's own."""
     draft, target = (seconds[:, STAGES.index(stage)] for stage in ("draft", "target"))
     steps = range(len(seconds))

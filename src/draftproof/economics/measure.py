@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from draftproof.economics.insisting import insisting
+from draftproof.economics.pace import Pace
 from draftproof.economics.pair import FEWEST_ROUNDS, LONGEST, Pair
 from draftproof.economics.rehearsal import TimedPass, plain_seconds, rehearse
 from draftproof.economics.samples import Floats, Rounds, Samples
@@ -18,10 +20,8 @@ from draftproof.types import Tokens
 
 __all__ = ["in_rounds", "measure", "steps"]
 
-REPEATED, SETTLING = 24, 12
-"""Passes of one length in a row, and the first of them, which do not count: they find in the cache what another length
-left there. After other lengths a pass over four rows was seen to cost 7.0 ms at first, 5.6 after eight of them, and 5.3
-from the twelfth on."""
+PROBED = 4
+"""Plain passes that tell how many a measurement can afford; the first reads the prompt."""
 FEWEST_CONTEXTS = 4.0
 """Tokens of standard deviation that contexts need for a slope."""
 
@@ -48,14 +48,15 @@ def measure(
         UsageError: if rounds or prompts are too few for an interval, or texts do not fit the context.
     """
     pair.check(rounds)
-    texts = {workload: score_texts(pair, prompts, seed, advance) for workload, prompts in pair.prompts.items()}
+    pace = _pace(pair, seed)
+    texts = {workload: score_texts(pair, prompts, seed, advance, pace) for workload, prompts in pair.prompts.items()}
     found: dict[tuple[str, str], list[list[TimedPass]]] = {(d, rule): [] for d in pair.drafters for rule in pair.rules}
     plain: list[list[TimedPass]] = []
     order = random.Random(seed)  # noqa: S311 - the order of a measurement is no secret
     prompts = itertools.cycle(_mixed(pair))
     try:
         for i in range(rounds):
-            alone = _round(pair, found, prompts, order, lambda i=i: advance(f"round {i + 1} of {rounds}"))
+            alone = _round(pair, pace, found, prompts, order, lambda i=i: advance(f"round {i + 1} of {rounds}"))
             between(i)
             plain.append(alone)
     except KeyboardInterrupt:
@@ -71,6 +72,12 @@ def steps(pair: Pair, rounds: int) -> int:
     return sum(map(len, pair.prompts.values())) + rounds * len(pair.drafters) * len(pair.rules)
 
 
+def _pace(pair: Pair, seed: int) -> Pace:
+    """Return what can be afforded, by the fastest of a few passes: a busy machine changes nothing."""
+    prompt = next(iter(pair.prompts.values()))[0]
+    return Pace(min(plain_seconds(pair.target, pair.pipeline, prompt, PROBED, seed)[1][1:]))
+
+
 def _mixed(pair: Pair) -> list[Tokens]:
     """Return all prompts, the workloads in turn."""
     turns = itertools.zip_longest(*pair.prompts.values())
@@ -79,6 +86,7 @@ def _mixed(pair: Pair) -> list[Tokens]:
 
 def _round(
     pair: Pair,
+    pace: Pace,
     found: dict[tuple[str, str], list[list[TimedPass]]],
     prompts: Iterator[Tokens],
     order: random.Random,
@@ -89,28 +97,28 @@ def _round(
     Lengths rise for one setting and fall for the next, so that none follows a very different one, and a drift cancels.
     """
     alone = list[TimedPass]()
-    rising, falling = list(range(LONGEST + 1)), list(range(LONGEST, -1, -1))
+    rising, falling = pace.lengths, pace.lengths[::-1]
     for setting in order.sample(list(found), len(found)):
-        alone += _plain(pair, next(prompts), order.getrandbits(32))
+        alone += _plain(pair, pace, next(prompts), order.getrandbits(32))
         lengths = falling if sum(map(len, found.values())) % 2 else rising
-        found[setting].append(_passes(pair, setting, lengths, prompts, order.getrandbits(32)))
+        found[setting].append(_passes(pair, pace, setting, lengths, prompts, order.getrandbits(32)))
         done()
     return alone
 
 
-def _plain(pair: Pair, prompt: Tokens, seed: int) -> list[TimedPass]:
+def _plain(pair: Pair, pace: Pace, prompt: Tokens, seed: int) -> list[TimedPass]:
     """Return the passes of plain decoding of one text, without the first, which reads the prompt."""
-    seconds = plain_seconds(pair.target, pair.pipeline, prompt, pair.tokens, seed)[1]
+    seconds = plain_seconds(pair.target, pair.pipeline, prompt, pace.plain(pair.tokens), seed)[1]
     return [TimedPass(0, len(prompt) + i, (spent,)) for i, spent in enumerate(seconds) if i]
 
 
 def _passes(
-    pair: Pair, setting: tuple[str, str], lengths: Sequence[int], prompts: Iterator[Tokens], seed: int
+    pair: Pair, pace: Pace, setting: tuple[str, str], lengths: Sequence[int], prompts: Iterator[Tokens], seed: int
 ) -> list[TimedPass]:
-    """Return the passes of every draft length that count."""
-    schedule = [length for length in lengths for _ in range(REPEATED)]
-    passes = rehearse(pair.engine(*setting, LONGEST), prompts, schedule, pair.tokens, seed)
-    return [done for i, done in enumerate(passes) if done is not None and i % REPEATED >= SETTLING]
+    """Return the passes of every draft length that count; a drafter that is silent at times drafts something then."""
+    schedule = [length for length in lengths for _ in range(pace.repeated)]
+    passes = rehearse(insisting(pair.engine(*setting, LONGEST)), prompts, schedule, pair.tokens, seed)
+    return [done for i, done in enumerate(passes) if done is not None and i % pace.repeated >= pace.settling]
 
 
 def in_rounds(rounds: Sequence[Sequence[TimedPass]], longest: int) -> Rounds:

@@ -111,6 +111,6 @@ class Samples:
 
 def _listed(array: Any) -> Any:
     """Return an array as nested lists of numbers with `DIGITS` significant digits."""
-    if array.dtype == np.bool_:
+    if array.dtype.kind == "i":
         return array.tolist()
     return np.vectorize(lambda value: float(f"{value:.{DIGITS}g}"), otypes=[float])(array).tolist()
