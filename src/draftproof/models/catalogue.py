@@ -5,12 +5,13 @@ Out: `LoadedModel`. Backends are imported only when they are asked for.
 
 from draftproof.errors import MissingExtraError, UsageError
 from draftproof.models.backend import Backend, LoadedModel
+from draftproof.models.gguf.backend import GgufBackend
 from draftproof.models.hf.backend import HfBackend
 from draftproof.models.tiny_backend import TinyBackend
 
 __all__ = ["BACKENDS", "SPECS", "check_model", "fingerprint", "load"]
 
-BACKENDS: dict[str, Backend] = {"tiny": TinyBackend(), "hf": HfBackend()}
+BACKENDS: dict[str, Backend] = {"tiny": TinyBackend(), "hf": HfBackend(), "gguf": GgufBackend()}
 """By the word before the colon."""
 SPECS = "; ".join(backend.form for backend in BACKENDS.values())
 

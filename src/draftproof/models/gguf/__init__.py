@@ -1,0 +1,1 @@
+"""Models of llama.cpp. See `backend.py`."""
