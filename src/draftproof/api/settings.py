@@ -45,6 +45,7 @@ class Settings(TypedDict, total=False):
     stop_token_ids: Sequence[int]
     ignore_eos: bool
     n: int
+    chat: bool
     speculative_config: str | Mapping[str, Any]
     num_assistant_tokens: int
     num_draft_tokens: int

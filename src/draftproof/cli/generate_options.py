@@ -48,6 +48,7 @@ class Models:
 
     target: Annotated[str, _option("SPEC", f"The model whose law is kept: {SPECS}.")] = DEFAULT.target
     drafter: Annotated[str, _option("SPEC", f"What guesses: {DRAFTER_SPECS}.")] = DEFAULT.drafter
+    chat: Annotated[bool, _switch("--chat", "The prompt is a user's message: ask by the chat template.")] = False
 
 
 class Speculation:

@@ -53,6 +53,8 @@ class Options:
     stop_token_ids: tuple[int, ...] = ()
     ignore_eos: bool = False
     n: int = 1
+    chat: bool = False
+    """The prompt is a user's message, which the target's chat template puts to it."""
 
     @property
     def speculates(self) -> bool:

@@ -106,7 +106,7 @@ def prepare(
     models = models or Models()
     target = models.load(options.target, "target")
     model, tokenizer = target
-    prompt = tokenizer.encode(options.prompt)
+    prompt = tokenizer.chat(options.prompt) if options.chat else tokenizer.encode(options.prompt)
     if len(prompt) > model.context_limit:
         raise UsageError(f"got {len(prompt)} tokens; the target's context holds {model.context_limit}", "prompt")
     ends = frozenset(options.stop_token_ids) | (frozenset() if options.ignore_eos else tokenizer.eos)

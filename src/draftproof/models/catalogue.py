@@ -3,6 +3,8 @@
 Out: `LoadedModel`. Backends are imported only when they are asked for.
 """
 
+from reprlib import repr as shortened
+
 from draftproof.errors import MissingExtraError, UsageError
 from draftproof.models.backend import Backend, LoadedModel
 from draftproof.models.gguf.backend import GgufBackend
@@ -49,7 +51,7 @@ def check_model(spec: str, setting: str) -> None:
     except MissingExtraError as error:
         raise MissingExtraError(error.message, setting) from None
     except UsageError as error:
-        raise UsageError(f"got {spec!r}, but {error.message}; {_allowed(setting)}", setting) from None
+        raise UsageError(f"got {spec!r}, but {error.message}; {_allowed(setting, backend.form)}", setting) from None
 
 
 def fingerprint(spec: str, setting: str) -> str:
@@ -66,9 +68,9 @@ def fingerprint(spec: str, setting: str) -> str:
 def _taken_apart(spec: str, setting: str) -> tuple[Backend, str]:
     kind, _, name = spec.partition(":")
     if kind not in BACKENDS or not name:
-        raise UsageError(f"got {spec!r}; {_allowed(setting)}", setting)
+        raise UsageError(f"got {shortened(spec)}; {_allowed(setting, SPECS)}", setting)
     return BACKENDS[kind], name
 
 
-def _allowed(setting: str) -> str:
-    return f"allowed are {SPECS}" + (", or none" if setting == "drafter" else "")
+def _allowed(setting: str, forms: str) -> str:
+    return f"allowed are {forms}" + (", or none" if setting == "drafter" else "")

@@ -48,7 +48,7 @@ class JsonTokenizer:
     def chat(self, message: str) -> list[int]:
         """See `Tokenizer.chat`."""
         if self._ask is None:
-            raise UsageError("this model has no chat template; leave chat out", "chat")
+            raise UsageError("got true, but this model has no chat template; leave it out", "chat")
         return self._ids(self._ask(message), "prompt")
 
     def spellings(self, word: str, setting: str) -> list[list[int]]:
