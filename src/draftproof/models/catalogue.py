@@ -35,7 +35,7 @@ def load(spec: str, setting: str) -> LoadedModel:
     except MissingExtraError as error:
         raise MissingExtraError(error.message, setting) from None
     except UsageError as error:
-        raise UsageError(f"got {spec!r}; {error.message}", setting) from None
+        raise UsageError(f"got {_shown(spec)}; {error.message}", setting) from None
 
 
 def check_model(spec: str, setting: str) -> None:
@@ -51,7 +51,8 @@ def check_model(spec: str, setting: str) -> None:
     except MissingExtraError as error:
         raise MissingExtraError(error.message, setting) from None
     except UsageError as error:
-        raise UsageError(f"got {spec!r}, but {error.message}; {_allowed(setting, backend.form)}", setting) from None
+        allowed = _allowed(setting, backend.form)
+        raise UsageError(f"got {_shown(spec)}, but {error.message}; {allowed}", setting) from None
 
 
 def fingerprint(spec: str, setting: str) -> str:
@@ -68,9 +69,14 @@ def fingerprint(spec: str, setting: str) -> str:
 def _taken_apart(spec: str, setting: str) -> tuple[Backend, str]:
     kind, _, name = spec.partition(":")
     if kind not in BACKENDS or not name:
-        raise UsageError(f"got {shortened(spec)}; {_allowed(setting, SPECS)}", setting)
+        raise UsageError(f"got {_shown(spec)}; {_allowed(setting, SPECS)}", setting)
     return BACKENDS[kind], name
 
 
 def _allowed(setting: str, forms: str) -> str:
     return f"allowed are {forms}" + (", or none" if setting == "drafter" else "")
+
+
+def _shown(spec: str) -> str:
+    """Return a SPEC as errors show it: whole, if it is as long as those that people type."""
+    return repr(spec) if len(spec) <= 200 else shortened(spec)
