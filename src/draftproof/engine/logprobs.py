@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.engine.passes import Pass
 from draftproof.types import Probs
 from draftproof.warpers.base import RowKind
@@ -53,8 +54,12 @@ def scored(done: Pass, kind: RowKind, top: int = 0) -> list[Scored]:
 def _best(law: Probs, count: int) -> Alternatives:
     if count == 0:
         return ()
-    order = np.argsort(-np.asarray(law, dtype=np.float64), kind="stable")[:count]
-    return tuple((int(token), _log(law[int(token)])) for token in order if law[int(token)] > 0)
+    if is_numpy_array(law):
+        order = np.argsort(-np.asarray(law, dtype=np.float64), kind="stable")[:count]
+    else:
+        order = array_namespace(law).argsort(-law, stable=True)[:count]
+    found = zip(order.tolist(), law[order].tolist(), strict=True)
+    return tuple((token, _log(chance)) for token, chance in found if chance > 0)
 
 
 def _log(chance: float) -> float:

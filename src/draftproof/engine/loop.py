@@ -8,7 +8,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.drafters.base import Drafter
+from draftproof.engine.devices import draws_beside, refuse_without_doubles
 from draftproof.engine.guarded import Guarded
 from draftproof.engine.length import DraftLength
 from draftproof.engine.passes import Pass
@@ -73,6 +75,7 @@ class Engine:
             proposal = self.propose(drafter, text, length, draws)
             rows = self.read(target, text, proposal)
             laws = self.score(rows, text, proposal)
+            proposal = proposal.beside(laws)
             verdict = self.verify(laws, proposal, draws)
             path = _path(verdict)
             emitted, reason = ending.cut(self.emitted(proposal, verdict), room)
@@ -102,13 +105,14 @@ class Engine:
 
     def score(self, rows: Array, tokens: Tokens, proposal: Proposal) -> Probs:
         """Return the laws (N + 1, V) that the warpers make of the rows."""
+        refuse_without_doubles(rows)
         texts = proposal.prefixes(tokens) if self.pipeline.reads_text else None
         return self.pipeline.laws(rows, self.target.row_kind, texts)
 
     def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
         """Return what the rule makes of the proposal."""
         draft = laws[:0] if proposal.laws is None else proposal.laws
-        return verify(self.rule, laws, draft, self._drafted(proposal), draws)
+        return verify(self.rule, laws, draft, self._drafted(proposal), draws_beside(draws, laws))
 
     def emitted(self, proposal: Proposal, verdict: Verdict) -> list[int]:
         """Return the tokens that a verdict amounts to."""
@@ -144,5 +148,7 @@ def _path(verdict: Verdict) -> tuple[int, ...]:
 
 def _logprobs(laws: Probs, path: tuple[int, ...], emitted: Sequence[int]) -> tuple[float, ...]:
     rows = (0, *(node + 1 for node in path))
-    chances = (laws[row, token] for row, token in zip(rows, emitted, strict=False))
+    chances = [laws[row, token] for row, token in zip(rows, emitted, strict=False)]
+    if not is_numpy_array(laws):
+        chances = array_namespace(laws).stack(chances).tolist()  # one wait for the device, not one a token
     return tuple(math.log(chance) if chance > 0 else -math.inf for chance in chances)

@@ -6,13 +6,14 @@ cannot be written down here.
 """
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
-from draftproof.arrays import array_namespace
+from draftproof.arrays import array_namespace, beside, is_numpy_array
 from draftproof.drafters.base import Drafter
+from draftproof.engine.devices import draws_beside
 from draftproof.errors import ContractError
 from draftproof.rules.base import Place, Rule
 from draftproof.types import Array, Draws, Probs, Text, Tokens, Tree
@@ -51,8 +52,17 @@ class Proposal:
 
     @property
     def chain(self) -> Array:
-        """The tokens (N,) of a chain, for the rules that take one."""
-        return np.asarray(self.tree.tokens, dtype=np.int64)
+        """The tokens (N,) of a chain, for the rules that take one; where the laws are."""
+        tokens = np.asarray(self.tree.tokens, dtype=np.int64)
+        if self.laws is None or is_numpy_array(self.laws):
+            return tokens
+        return array_namespace(self.laws).asarray(tokens, device=self.laws.device)
+
+    def beside(self, target: Probs) -> Self:
+        """Return the same proposal with the same laws where the target's are."""
+        if self.laws is None or (is_numpy_array(self.laws) and is_numpy_array(target)):
+            return self
+        return replace(self, laws=beside(self.laws, target), made_by=_DRAWN)
 
     @property
     def depth(self) -> int:
@@ -108,7 +118,7 @@ class _Growing:
         if depth >= len(self.widths) or (law := self._law()) is None:
             return
         first = len(self.tokens)
-        place = Place(self.draws, node + 1, depth, tuple(range(first, first + self.widths[depth])))
+        place = Place(draws_beside(self.draws, law), node + 1, depth, tuple(range(first, first + self.widths[depth])))
         drafted = self.rule.children(law, place)
         self.laws[node + 1] = law
         self.tokens += drafted
@@ -130,8 +140,10 @@ class _Growing:
         """Return the laws as rows; zeros where nothing was drafted."""
         if not self.laws:
             return None
-        nothing = self.laws[0] * 0
-        return array_namespace(nothing).stack([self.laws.get(row, nothing) for row in range(max(self.laws) + 1)])
+        home = next((law for law in self.laws.values() if not is_numpy_array(law)), self.laws[0])
+        nothing = home * 0
+        rows = (self.laws.get(row, nothing) for row in range(max(self.laws) + 1))
+        return array_namespace(home).stack([beside(row, home) for row in rows])
 
 
 def common_length(one: Tokens, other: Tokens) -> int:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-import numpy as np
-
+from draftproof.arrays import array_namespace
 from draftproof.errors import ContractError, UsageError
 from draftproof.models.base import Size, StatefulModel
-from draftproof.models.view import check_tree
+from draftproof.models.view import check_tree, tree_paths
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
@@ -74,7 +73,8 @@ class Snapshots:
     def extend(self, tokens: Tokens, rows: int | None = None, parents: Sequence[int] | None = None) -> Array:
         """See `Model.extend`."""
         trunk = len(tokens) - len(parents or ())
-        paths = _paths(trunk, parents or ())
+        check_tree(trunk, parents or ())
+        paths = tree_paths(parents or ())
         self._check(tokens, trunk + max(map(len, paths), default=0))
         self._back(self._inner.length)
         if len(self._text) - self._inner.length >= MOST_AGAIN:
@@ -84,7 +84,7 @@ class Snapshots:
         asked = rows or len(tokens)
         found = self._read([*again, *tokens[:trunk]], max(1, asked - len(paths)))
         if paths:
-            found = np.concatenate([found, self._branches(tokens[trunk:], paths)])
+            found = array_namespace(found).concat([found, self._branches(tokens[trunk:], paths)], axis=0)
         self._text += tokens
         return found[-asked:]
 
@@ -135,7 +135,7 @@ class Snapshots:
             path = paths[leaf]
             rows |= zip(path, self._read([tokens[node] for node in path], len(path)), strict=True)
             self._restore(root)
-        return np.stack([rows[node] for node in range(len(paths))])
+        return array_namespace(rows[0]).stack([rows[node] for node in range(len(paths))])
 
     def _read(self, tokens: Tokens, rows: int) -> Array:
         self._whole, expected = False, self._inner.length + len(tokens)
@@ -176,12 +176,3 @@ class Snapshots:
                 kept.append(one)
         kept += self._taken[1:][-1:]
         self._taken = [*kept, _Taken(now, self._inner.snapshot())]
-
-
-def _paths(trunk: int, parents: Sequence[int]) -> list[list[int]]:
-    """Return the way to each node of a tree after `trunk` tokens."""
-    check_tree(trunk, parents)
-    paths: list[list[int]] = []
-    for node, parent in enumerate(parents):
-        paths.append([*(paths[parent] if parent >= 0 else ()), node])
-    return paths

@@ -11,7 +11,7 @@ from typing import Self
 from draftproof.arrays import array_namespace
 from draftproof.errors import UsageError
 from draftproof.models.base import Model, Size
-from draftproof.models.view import check_tree
+from draftproof.models.view import check_tree, tree_paths
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
@@ -67,7 +67,7 @@ class Steady:
         """See `Model.extend`."""
         trunk = len(tokens) - len(parents or ())
         check_tree(trunk, parents or ())
-        paths = _paths(parents or ())
+        paths = tree_paths(parents or ())
         self._check(tokens, trunk + max(map(len, paths), default=0))
         self._back(len(self._text))  # more than that is there only if a reading was interrupted
         text, asked = [*self._text, *tokens[:trunk]], rows or len(tokens)
@@ -146,11 +146,3 @@ class Steady:
             if self._inner.length > root:
                 self._inner.rewind(root)
         return array_namespace(rows[0]).stack([rows[node] for node in range(len(paths))])
-
-
-def _paths(parents: Sequence[int]) -> list[list[int]]:
-    """Return the way to each node of a tree."""
-    paths: list[list[int]] = []
-    for node, parent in enumerate(parents):
-        paths.append([*(paths[parent] if parent >= 0 else ()), node])
-    return paths

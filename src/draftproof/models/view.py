@@ -11,7 +11,7 @@ import numpy as np
 from draftproof.errors import ContractError
 from draftproof.models.blocks import Floats
 
-__all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "check_tree", "tree_view"]
+__all__ = ["LANES", "MOST_ROWS", "View", "chain_view", "check_tree", "tree_paths", "tree_view"]
 
 LANES = 16
 """Attention reads whole groups of this many positions: the width of a vector register, so no edge kernel is used."""
@@ -63,3 +63,11 @@ def check_tree(trunk: int, parents: Sequence[int]) -> None:
     for node, parent in enumerate(parents):
         if not -1 <= parent < node or trunk < 1:
             raise ContractError(f"node {node} has parent {parent}; parents come before their children, after some text")
+
+
+def tree_paths(parents: Sequence[int]) -> list[list[int]]:
+    """Return the way to each node of a tree: the nodes from the text on, itself the last."""
+    paths: list[list[int]] = []
+    for node, parent in enumerate(parents):
+        paths.append([*(paths[parent] if parent >= 0 else ()), node])
+    return paths

@@ -5,8 +5,6 @@ In: arrays of NumPy, torch or Fractions. Out: the same kind. It must never know 
 
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.types import Array, Draws, Probs, Purpose, Tree, Uniform
 
@@ -125,8 +123,10 @@ def pick(weights: Array, uniform: Uniform) -> Array:
     >>> int(pick(np.array([0.2, 0.0, 0.8, 0.0]), np.array(0.5)))
     2
     """
-    if is_numpy_array(weights) and weights.ndim == 1 and weights.shape[0] > LONG:
-        some = np.flatnonzero(weights > 0)  # adding zeros takes long and changes no sum
+    if weights.ndim == 1 and (weights.shape[0] > LONG or not is_numpy_array(weights)):
+        # Adding zeros takes long and changes no sum; but on a device, which adds in another order at every place, it
+        # could seem to, and a token without weight be drawn.
+        some = array_namespace(weights).nonzero(weights > 0)[0]
         return some[_first_above(weights[some], uniform)]
     return _first_above(weights, uniform)
 
@@ -193,5 +193,5 @@ def entries_at(rows: Array, index: Array) -> Array:
     """Return (..., N), from each row of rows (..., N, V) the entry that index (..., N) names."""
     xp = array_namespace(rows)
     if index.ndim == 1:
-        return rows[xp.arange(index.shape[0]), index]
+        return rows[xp.arange(index.shape[0], device=rows.device), index]
     return xp.take_along_axis(rows, index[..., None], axis=-1)[..., 0]

@@ -78,7 +78,7 @@ class BlockRule:
         xp = array_namespace(target, draft)
         weights = prefix_weights(target, draft, drafted)
         uniforms = draws.uniforms(Purpose.ACCEPT, count)
-        accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)
+        accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64, device=drafted.device)
         for i in range(count, 0, -1):
             uniform, weight = uniforms[..., i - 1], weights[..., i]
             fell = xp.astype(uniform < weight, xp.bool)  # of the last row the coin; of others more, as S <= w

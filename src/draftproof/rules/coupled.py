@@ -7,8 +7,6 @@ emitted token is the target's own winner. Source: `daliri2024`. Exactness: tests
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from draftproof.arrays import array_namespace
 from draftproof.rules.base import Place, Verdict
 from draftproof.rules.contract import check_chain
@@ -36,12 +34,13 @@ def matching_probability(p: Probs, q: Probs) -> float:
     both = (p > 0) & (q > 0)
     if not both.any():
         return 0.0
-    order = np.argsort(-p[both] / q[both], kind="stable")
+    xp = array_namespace(p, q)
+    order = xp.argsort(-p[both] / q[both], stable=True)
     ps, qs = p[both][order], q[both][order]
     # Tokens that p favours at least as much as x count by p(y) / p(x), the others by q(y) / q(x).
-    above = np.cumsum(ps) + p[~both].sum()
-    below = q.sum() - np.cumsum(qs)
-    return float(np.sum(1 / (above / ps + below / qs)))
+    above = xp.cumulative_sum(ps) + p[~both].sum()
+    below = q.sum() - xp.cumulative_sum(qs)
+    return float(xp.sum(1 / (above / ps + below / qs)))
 
 
 def same_winner(p: Probs, q: Probs, token: int) -> Array:

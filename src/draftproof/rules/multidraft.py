@@ -161,9 +161,10 @@ class GreedyDraft:
 def _outside(law: Probs, tokens: list[int]) -> Array:
     """Return weights (V,): the law without `tokens`."""
     xp = array_namespace(law)
-    inside = xp.zeros(law.shape[-1], dtype=xp.bool)
+    ids = xp.arange(law.shape[-1], device=law.device)
+    inside = ids < 0
     for token in tokens:
-        inside = inside | (xp.arange(law.shape[-1]) == token)
+        inside = inside | (ids == token)
     return xp.where(inside, xp.zeros_like(law), law)
 
 

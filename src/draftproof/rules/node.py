@@ -44,7 +44,7 @@ class NodeRule(Protocol):
 def without(law: Probs, token: int) -> Array:
     """Return weights (V,): the law with one token taken out and the rest normalised; all zeros if nothing remains."""
     xp = array_namespace(law)
-    rest = xp.where(xp.arange(law.shape[-1]) == token, xp.zeros_like(law), law)
+    rest = xp.where(xp.arange(law.shape[-1], device=law.device) == token, xp.zeros_like(law), law)
     return normalised(rest) if xp.sum(rest) > 0 else rest
 
 

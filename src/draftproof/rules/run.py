@@ -21,7 +21,7 @@ def run_of_matches(drafted: Array, draw: Callable[[int], Array]) -> Verdict:
     """
     xp = array_namespace(drafted)
     token = draw(0)
-    accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64)
+    accepted = xp.zeros(drafted.shape[:-1], dtype=xp.int64, device=drafted.device)
     if drafted.shape[-1] == 0:
         return Verdict(accepted, token)
     alive = accepted == 0

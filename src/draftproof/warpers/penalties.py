@@ -107,7 +107,7 @@ def _multiplied(
             changed[row, tokens] = changed[row, tokens] * factors
             continue
         xp = array_namespace(changed)
-        added = xp.asarray([n * math.log(factor) for n in times.values()], dtype=xp.float64)
+        added = xp.asarray([n * math.log(factor) for n in times.values()], dtype=xp.float64, device=rows.device)
         if kind == "logits":
             changed[row, tokens] = changed[row, tokens] + added
         else:  # as a factor what is added could leave the range of float64: the largest factor becomes 1

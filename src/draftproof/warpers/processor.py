@@ -1,7 +1,7 @@
 """Logits processors of Hugging Face as a step: any callable(input_ids, scores) -> scores of torch tensors.
 
 In: rows and texts. Out: rows. It is called for one row at a time, with the whole text before that row, which is all
-that such a callable may depend on. torch is needed only here, and only when there is one.
+that such a callable may depend on. Rows of torch stay on their device. torch is needed only when there is a processor.
 """
 
 import math
@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from draftproof.arrays import array_namespace
+from draftproof.arrays import is_numpy_array
 from draftproof.errors import ContractError, MissingExtraError, UsageError
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
@@ -51,35 +50,41 @@ class Processor:
         Raises:
             ContractError: if an answer has another shape than the scores, or is another one when asked again.
         """
-        changed = np.array(np.asarray(rows), dtype=np.float64)
+        torch, at_home = _torch(), is_numpy_array(rows)
+        changed = torch.from_numpy(rows.astype(np.float64)) if at_home else rows.to(torch.float64, copy=True)
         if kind == "laws":
-            changed = np.log(changed, out=np.full_like(changed, -math.inf), where=changed > 0)
+            changed = torch.where(changed > 0, changed.log(), -math.inf)
         for row, text in enumerate(texts or ()):
             changed[row] = self._checked(text, changed[row])
         if kind == "laws":
-            changed = np.exp(changed - np.max(changed, axis=-1, keepdims=True, initial=np.finfo(np.float64).min))
-        return array_namespace(rows).asarray(changed), kind
+            best = changed.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float64).min)
+            changed = (changed - best).exp()
+        return changed.numpy() if at_home else changed, kind
 
-    def _checked(self, text: Tokens, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _checked(self, text: Tokens, scores: Any) -> Any:
         answer = self._answer(text, scores)
         self._asked[0] = number = self._asked[0] + 1
         if self.check and number & (number - 1) == 0:
             self._answer(text[: max(1, len(text) // 2)], scores)
-            if not np.array_equal(answer, self._answer(text, scores), equal_nan=True):
+            if not _same(answer, self._answer(text, scores)):
                 raise ContractError(
                     f"the logits processor {type(self.process).__name__} is not a pure function of the prefix: asked "
                     "twice for one row it gave two answers; with speculation it would go wrong"
                 )
         return answer
 
-    def _answer(self, text: Tokens, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _answer(self, text: Tokens, scores: Any) -> Any:
         torch = _torch()
-        tokens = torch.tensor([list(text)], dtype=torch.long)
-        answer = torch.as_tensor(self.process(tokens, torch.tensor(scores[None])))
+        tokens = torch.tensor([list(text)], dtype=torch.long, device=scores.device)
+        answer = torch.as_tensor(self.process(tokens, scores[None].clone()))
         if tuple(answer.shape) != (1, len(scores)):
             name = type(self.process).__name__
             raise ContractError(f"the logits processor {name} made {tuple(answer.shape)} of (1, {len(scores)}) scores")
-        return answer[0].to(torch.float64).numpy()
+        return answer[0].to(torch.float64)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def _torch() -> Any:

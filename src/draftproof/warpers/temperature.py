@@ -76,7 +76,7 @@ def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
 def _one_hot(rows: Array) -> Probs:
     xp = array_namespace(rows)
     _best(xp, rows)
-    hot = xp.arange(rows.shape[-1]) == xp.argmax(rows, axis=-1, keepdims=True)
+    hot = xp.arange(rows.shape[-1], device=rows.device) == xp.argmax(rows, axis=-1, keepdims=True)
     return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
 
 

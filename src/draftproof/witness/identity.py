@@ -30,7 +30,7 @@ def deviation(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree) ->
     """Return the largest distance between what `rule` emits and must emit in a pass; infinity if it is not finite."""
     with np.errstate(invalid="ignore", divide="ignore"):  # a tampered rule may divide zero by zero: that is not finite
         emitted, wanted = identity(rule, target, draft, drafted)
-        largest = float(np.max(np.abs(emitted - wanted)))
+        largest = float(abs(emitted - wanted).max())
     return largest if np.isfinite(largest) else float("inf")
 
 
