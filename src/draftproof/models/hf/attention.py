@@ -19,7 +19,14 @@ from draftproof.models.hf.cache import TextCache
 __all__ = ["NotUnderstoodError", "Part", "Pass", "attention_of_texts", "configs_of"]
 
 NAME = "draftproof"
-HARMLESS = {"position_ids", "use_cache", "cache_position", "output_attentions", "output_hidden_states"}
+HARMLESS = {
+    "position_ids",
+    "use_cache",
+    "cache_position",
+    "output_attentions",
+    "output_hidden_states",
+    "output_router_logits",
+}
 """What is handed to attention without changing it; anything else that is not known must be None."""
 
 
@@ -49,7 +56,10 @@ class Pass:
         self._masks = dict[tuple[int, int | None, int], Tensor | None]()
 
     def mask(self, place: int, window: int | None, copies: int, like: Tensor) -> Tensor | None:
-        """Return what is added to the scores of a part (copies * n, length + n); None if every row sees everything."""
+        """Return what is added to the scores of a part (copies * n, length + n); None if every row sees everything.
+
+        Of a window the positions before it are left out.
+        """
         key = place, window, copies
         if key not in self._masks:
             self._masks[key] = _mask(self.parts[place], window, copies)
@@ -96,7 +106,9 @@ class _Scores(NamedTuple):
         if mask is not None:
             scores = scores + mask
         if self.sinks is not None:
-            rows = self.sinks.view(keys.shape[1], -1, 1).expand(-1, -1, query.shape[2] * keys.shape[1] // len(self.sinks))
+            rows = self.sinks.view(keys.shape[1], -1, 1).expand(
+                -1, -1, query.shape[2] * keys.shape[1] // len(self.sinks)
+            )
             scores = torch.cat([scores, rows.reshape(1, *query.shape[1:3], 1).to(scores)], dim=-1)
         weights = torch.softmax(scores, dim=-1, dtype=torch.float32).to(values)
         return weights[..., : keys.shape[2]] @ values
@@ -129,27 +141,30 @@ def _attend(
     for place, part in enumerate(texts.parts):
         end = start + len(part.ids)
         keys, values = part.cache.append(module.layer_idx, key[:, :, start:end], value[:, :, start:end])
+        first = _first_seen(part.cache.length, sliding_window)
         asked = query[:, :, start:end].reshape(1, key.shape[1], copies * (end - start), query.shape[3])
-        seen = scores(asked, keys, values, texts.mask(place, sliding_window, copies, query))
+        seen = scores(asked, keys[:, :, first:], values[:, :, first:], texts.mask(place, sliding_window, copies, query))
         found[0, start:end] = seen.view(query.shape[1], end - start, -1).transpose(0, 1)
         start = end
     return found, None
 
 
 def _mask(part: Part, window: int | None, copies: int) -> Tensor | None:
-    base, rows = part.cache.length, len(part.ids)
-    narrow = window is not None and max(part.positions) >= window
-    if rows == 1 and not narrow:
+    rows, base = len(part.ids), part.cache.length
+    if rows == 1:
         return None
-    mask = torch.zeros(rows, base + rows)
-    if part.hidden is None:
-        mask[:, base:] = torch.full((rows, rows), -torch.inf).triu(1)
-    else:
-        mask[:, base:] = part.hidden
-    if narrow:
-        places = torch.tensor([*range(base), *part.positions])
-        mask[places[base:, None] - places >= window] = -torch.inf
+    first = _first_seen(base, window)
+    mask = torch.zeros(rows, base - first + rows)
+    mask[:, base - first :] = torch.full((rows, rows), -torch.inf).triu(1) if part.hidden is None else part.hidden
+    if window is not None and max(part.positions) >= window:
+        places = torch.tensor([*range(first, base), *part.positions])
+        mask[places[base - first :, None] - places >= window] = -torch.inf
     return mask.repeat(copies, 1)
+
+
+def _first_seen(length: int, window: int | None) -> int:
+    """Return what a token that comes after `length` others, and all after it, cannot see before."""
+    return 0 if window is None else max(0, length + 1 - window)
 
 
 AttentionInterface.register(NAME, _attend)

@@ -7,6 +7,8 @@ row may be read in the company of an idle one where that is faster. It must neve
 import inspect
 from collections.abc import Sequence
 from itertools import accumulate, chain, pairwise
+from statistics import median
+from time import perf_counter
 from typing import Any, cast
 
 import torch
@@ -16,19 +18,30 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from draftproof.models.hf.attention import Part, Pass, attention_of_texts, configs_of
+from draftproof.models.hf.cache import TextCache
 
 __all__ = ["Forward", "embedding_of"]
 
+ROUNDS = 3
+"""How often one row and two rows are timed, in turns."""
+CLEARLY = 0.9
+"""Two rows must take less than this share of the time of one."""
+
 
 class Forward:
-    """A module, ready to be called: what models that may be read together share."""
+    """A module, ready to be called: what models that may be read together share.
 
-    def __init__(self, module: PreTrainedModel) -> None:
-        self.module = module
-        self.pads = False
-        """Whether a row is never read alone."""
+    Args:
+        module: a causal language model.
+        pad_rows: whether a single row is read in the company of an idle one; None measures at the first single row.
+    """
+
+    def __init__(self, module: PreTrainedModel, pad_rows: bool | None = None) -> None:
+        self.module, self.pad_rows = module, pad_rows
         self.windows = _windows(module)
         """Of each layer, how far back it sees; None if some of them do not attend to what was read."""
+        self.exits = dict[int, Forward]()
+        """Those of its first layers, by how many."""
         self._configs = configs_of(module)
         self._device = embedding_of(module).weight.device
         self._cuts = "logits_to_keep" in inspect.signature(module.forward).parameters
@@ -38,10 +51,10 @@ class Forward:
         texts = Pass(parts, self.windows or ())
         ids = list(chain.from_iterable(part.ids for part in parts))
         places = list(chain.from_iterable(part.positions for part in parts))
-        if self.pads and len(ids) == 1:
-            ids, places = ids * 2, places * 2
         ends = [*accumulate(len(part.ids) for part in parts)]
         wanted = [row for part, end in zip(parts, ends, strict=True) for row in range(end - part.wanted, end)]
+        if len(ids) == 1 and self._pads():
+            ids, places, wanted = ids * 2, places * 2, [0, 1]
         logits = self._logits(texts, ids, places, wanted or [0])
         for part in parts:
             part.cache.length += len(part.ids)
@@ -62,6 +75,27 @@ class Forward:
                 **more,
             ).logits[0]
         return found if self._cuts else found[wanted]
+
+    def _pads(self) -> bool:
+        """Return whether a row is never read alone.
+
+        Of 16-bit numbers a CPU may multiply matrices faster than vectors. 32-bit ones have no such gap, and their bits
+        should not depend on a clock.
+        """
+        if self.pad_rows is None:
+            slow = self._device.type == "cpu" and self.module.dtype in {torch.bfloat16, torch.float16}
+            self.pad_rows = slow and self._two_are_faster()
+        return self.pad_rows
+
+    def _two_are_faster(self) -> bool:
+        seconds: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(ROUNDS):
+            for rows, found in seconds.items():
+                text = Pass([Part(TextCache(), (0,), (0,), None, 1)], self.windows or ())
+                start = perf_counter()
+                self._logits(text, [0] * rows, [0] * rows, list(range(rows)))
+                found.append(perf_counter() - start)
+        return median(seconds[2]) < CLEARLY * median(seconds[1])
 
 
 def embedding_of(module: PreTrainedModel) -> Embedding:

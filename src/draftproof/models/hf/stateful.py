@@ -6,8 +6,7 @@ It must never read several tokens after others at once where the module would fo
 
 import copy
 import inspect
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -15,7 +14,6 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from draftproof.errors import UsageError
-from draftproof.models.base import Size
 from draftproof.models.hf.facts import Facts
 from draftproof.models.hf.forward import embedding_of
 from draftproof.models.hf.probe import PROBE, REFUSALS, agree, whole_rows
@@ -25,7 +23,9 @@ from draftproof.warpers.base import RowKind
 __all__ = ["HfStateful", "stateful_of"]
 
 MOST_ROWS = 512
-"""Rows of a pass."""
+"""Tokens that are read at once after others."""
+MOST_AT_FIRST = 2048
+"""More in the beginning: what cannot be read at once after that is read one by one."""
 
 
 def stateful_of(module: PreTrainedModel, facts: Facts) -> "HfStateful":
@@ -39,13 +39,8 @@ def stateful_of(module: PreTrainedModel, facts: Facts) -> "HfStateful":
     if name is None:
         raise UsageError(f"{type(module).__name__} has no cache that transformers knows")
 
-    def call(ids: Tokens, cache: DynamicCache) -> Tensor:
-        with torch.inference_mode():
-            given: Any = {name: cache, "input_ids": torch.tensor([list(ids)], device=embedding_of(module).weight.device)}
-            return module(**given, use_cache=True).logits[0]
-
     for stride in (MOST_ROWS, 1):
-        model = HfStateful(call, module, facts, stride)
+        model = HfStateful(_Call(module, name, "logits_to_keep" in parameters), facts, stride)
         try:
             found = [model.extend(PROBE[:1], 1), model.extend(PROBE[1:3], 2), model.extend(PROBE[3:])]
         except REFUSALS:
@@ -56,36 +51,49 @@ def stateful_of(module: PreTrainedModel, facts: Facts) -> "HfStateful":
     raise UsageError(f"{type(module).__name__}: its cache does not give the rows that it gives without one")
 
 
+class _Call(NamedTuple):
+    """A module, how it calls its cache, and whether it can leave out the logits of the first tokens."""
+
+    module: PreTrainedModel
+    cache: str
+    cuts: bool
+
+    def __call__(self, ids: Tokens, cache: DynamicCache, wanted: int) -> Tensor:
+        """Read the ids and return the logits (wanted, V) of the last of them."""
+        given: dict[str, Any] = {self.cache: cache, "logits_to_keep": max(1, wanted)}
+        if not self.cuts:
+            del given["logits_to_keep"]
+        with torch.inference_mode():
+            given["input_ids"] = torch.tensor([list(ids)], device=embedding_of(self.module).weight.device)
+            logits = self.module(**given, use_cache=True).logits[0]
+        return logits[len(logits) - wanted :]
+
+
 class HfStateful:
     """See `StatefulModel`. Make one with `stateful_of`.
 
     Args:
-        call: (ids, cache) -> logits (n, V) of all ids, which are read into the cache.
-        module: whose cache it is.
+        call: reads.
         facts: of the module.
-        stride: how many tokens may be read at once after others.
+        stride: how many tokens are read at once after others.
+        first: how many are read at once in the beginning.
     """
 
     row_kind: RowKind = "logits"
 
-    def __init__(
-        self, call: Callable[[Tokens, DynamicCache], Tensor], module: PreTrainedModel, facts: Facts, stride: int
-    ) -> None:
-        self._call, self._module, self._facts, self._stride = call, module, facts, stride
+    def __init__(self, call: _Call, facts: Facts, stride: int, first: int = MOST_AT_FIRST) -> None:
+        self._call, self._facts, self._stride, self._first = call, facts, stride, first
         self.vocab_size, self.context_limit, self.size = facts.vocab_size, facts.context_limit, facts.size
-        self.length, self._cache = 0, DynamicCache(config=module.config)
+        self.length, self._cache = 0, DynamicCache(config=call.module.config)
 
     def extend(self, tokens: Tokens, rows: int | None = None) -> Array:
         """See `StatefulModel.extend`."""
-        first, found = len(tokens) - (rows or len(tokens)), list[Tensor]()
-        start = 0
+        unasked, found, start = len(tokens) - (rows or len(tokens)), list[Tensor](), 0
         while start < len(tokens):
-            end = start + (self._stride if self.length else MOST_ROWS)
-            logits = self._call(tokens[start:end], self._cache)
-            self.length += len(logits)
-            start += len(logits)
-            if start > first:
-                found.append(logits[max(0, len(logits) - (start - first)) :])
+            end = min(len(tokens), start + (self._stride if self.length else self._first))
+            found.append(self._call(tokens[start:end], self._cache, min(end - start, max(0, end - unasked))))
+            self.length += end - start
+            start = end
         return self._facts.rows(found)
 
     def try_rewind(self, length: int) -> bool:
@@ -107,11 +115,12 @@ class HfStateful:
 
     def fresh(self) -> Self:
         """See `StatefulModel.fresh`."""
-        return type(self)(self._call, self._module, self._facts, self._stride)
+        return type(self)(self._call, self._facts, self._stride, self._first)
 
     def steady(self) -> Self:
-        """See `StatefulModel.steady`: one token at a time."""
-        raise NotImplementedError
+        """See `StatefulModel.steady`: one token at a time, whatever is asked."""
+        return type(self)(self._call, self._facts, 1, 1)
+
 
 def _copy(cache: DynamicCache) -> DynamicCache:
     """Return a cache that goes its own way."""

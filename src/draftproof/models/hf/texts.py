@@ -1,58 +1,33 @@
-"""A causal language model of transformers as a `Model`. In: a module. Out: a model that has read nothing.
+"""A module of transformers whose layers all attend to what was read: a `BatchModel` that goes back for nothing.
 
-Rows are float32 logits: a NumPy array where the module computes them on the CPU, otherwise a tensor on its device.
-It must never change the module, nor trust that a family of modules does what others do: `probe.py` asks.
+In: a `Forward` and token ids. Out: float32 logits. A text is read in pieces; a tree is one piece, with a mask of its
+own; pieces of several texts are one forward. It must never count a token as read before a forward has ended.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Self
+from typing import Self, cast
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel
 
 from draftproof.errors import UsageError
-from draftproof.models.base import Model, Read
+from draftproof.models.base import Read
 from draftproof.models.hf.attention import Part
 from draftproof.models.hf.cache import TextCache
-from draftproof.models.hf.facts import Facts, facts_of
+from draftproof.models.hf.facts import Facts
 from draftproof.models.hf.forward import Forward
-from draftproof.models.hf.probe import bytes_per_token
-from draftproof.models.hf.stateful import stateful_of
-from draftproof.models.snapshots import Snapshots
 from draftproof.models.steady import Steady
 from draftproof.models.view import check_tree, tree_view
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
 
-__all__ = ["HfModel", "model_of"]
+__all__ = ["HfModel"]
 
 MOST_ROWS = 512
 """Rows of a pass: a prompt is read in pieces, so that its scores and activations stay small."""
 FEWEST_ROWS = 64
 """Of one text, however many are read together."""
-
-
-def model_of(
-    module: PreTrainedModel, context_limit: int | None = None, *, host: bool = True, pad_rows: bool | None = None
-) -> Model:
-    """Return the model that a causal language model of transformers is.
-
-    Args:
-        module: on its device or devices; it is used as it is, and never changed.
-        context_limit: fewer tokens than it can hold.
-        host: whether logits that are on the CPU come as NumPy arrays.
-        pad_rows: whether a single row is read in the company of an idle one; None measures at the first single row.
-
-    Raises:
-        UsageError: if it cannot be used, with the reason.
-    """
-    facts, forward = facts_of(module, context_limit, host), Forward(module)
-    per_token = bytes_per_token(forward)
-    if per_token is None:
-        return Snapshots(stateful_of(module, facts))
-    return HfModel(forward, facts.with_cache(per_token))
 
 
 class HfModel:
@@ -110,7 +85,7 @@ class HfModel:
 
     def steady(self) -> Self:
         """See `Model.steady`."""
-        return Steady(self.fresh())
+        return cast("Self", Steady(self.fresh()))  # a `Model` like any other
 
     def _parts(
         self, tokens: Tokens, rows: int | None, parents: Sequence[int] | None, most: int = MOST_ROWS
