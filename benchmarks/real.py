@@ -1,14 +1,15 @@
 """How fast are real models beside the engines that people use? Qwen2.5-Coder 1.5B and SmolLM2, on code and on copying.
 
 `python benchmarks/real.py [--quick] [--prompts N] [--only WORD] [--again]`, after `real_models.py` fetched the models.
-What is finished is not measured again; Ctrl-C loses one text. The plan comes first, from other prompts of the same
-kind: it says how many tokens each drafter drafts, and what that is to yield.
+What is finished is not measured again, so `--prompts 20` goes on after 12, and Ctrl-C loses one round. The plan comes
+first, from other prompts of the same kind: it says how many tokens each drafter drafts, and what that is to yield.
 """
 
 import argparse
 import sys
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
@@ -19,28 +20,43 @@ from real_arms import GREEDY, SAMPLED, Ours, Sampled, Theirs, module_of
 from real_bench import RULE, Bench
 from real_catalogue import FOLDER, MODELS
 from real_overhead import overhead
-from real_table import Group, Table
+from real_table import FILE, Group, Table
 from real_texts import asked, edits
 
 CODE_TOKENS, EDIT_TOKENS = 48, 192
+OTHERS = 6
+"""Prompts for what is there to compare with."""
 ASSISTANT_LENGTHS, LOOKUP_LENGTHS = (2, 3, 4, 5, 6), (5, 10, 16)
 LIBRARIES = ("torch", "transformers", "llama-cpp-python")
 
 
 def qwen_code(bench: Bench, sampled: Sampled) -> None:
-    """Measure code with the 1.5B model in bfloat16, against plain decoding and all that transformers offers."""
+    """Measure code with the 1.5B model in bfloat16, against plain decoding and transformers' assisted generation."""
     name, target = f"Qwen 1.5B bfloat16, code, {sampled.name}", spec("hf", "qwen-1.5b")
-    ours = Ours(bench.models, target, sampled)
-    drafters = spec("gguf", "qwen-0.5b"), spec("hf", "qwen-0.5b")
-    to_plan = asked("code_to_plan")
-    arms = bench.speculating(name, ours, drafters, to_plan)
-    theirs, assistant = Theirs(ours.module, sampled), module_of(bench.models, drafters[1])
+    ours, to_plan = Ours(bench.models, target, sampled), asked("code_to_plan")
+    quick, slow = bench.speculating(name, ours, qwen_drafters(sampled), to_plan), {}
+    if sampled is SAMPLED:
+        quick, slow = (
+            {arm: one for arm, one in quick.items() if ("gguf" in arm) == wanted} for wanted in (True, False)
+        )
+    theirs, assistant = Theirs(ours.module, sampled), module_of(bench.models, spec("hf", "qwen-0.5b"))
     few = bench.ids(target, to_plan)
     best = bench.tuned(f"{name}, assisted", ASSISTANT_LENGTHS, lambda k: theirs.assisted(assistant, k), few)
-    arms = {"transformers": theirs.plain(), "plain": ours.plain(), **arms,
-            f"assisted: K={best}": theirs.assisted(assistant, best), "assisted: default": theirs.assisted(assistant),
-            "lookup: 10": theirs.prompt_lookup(10)}  # fmt: skip
-    bench.table.measure(Group(name, arms, bench.ids(target, bench.code), CODE_TOKENS), bench.said)
+    arms = {"transformers": theirs.plain()} if sampled is SAMPLED else {}
+    arms |= {"plain": ours.plain(), **quick, f"assisted: K={best}": theirs.assisted(assistant, best),
+             "assisted: default": theirs.assisted(assistant)}  # fmt: skip
+    prompts = bench.ids(target, bench.code)
+    bench.table.measure(Group(name, arms, prompts, CODE_TOKENS), bench.said)
+    if slow:
+        arms = {"plain": ours.plain(), **slow, "lookup: 10": theirs.prompt_lookup(10)}
+        predicted = bench.table.facts[f"{name}: predicted"]
+        bench.table.facts[f"{name}, others: predicted"] = predicted
+        bench.table.measure(Group(f"{name}, others", arms, prompts[:OTHERS], CODE_TOKENS), bench.said)
+
+
+def qwen_drafters(sampled: Sampled) -> tuple[str, ...]:
+    """Return what drafts code: the quantised 0.5B model; to compare, once, also the one in bfloat16."""
+    return (spec("gguf", "qwen-0.5b"), *[spec("hf", "qwen-0.5b")] * (sampled is SAMPLED))
 
 
 def copying(bench: Bench, name: str, target: str, *, transformers: bool) -> None:
@@ -81,7 +97,7 @@ def outside(bench: Bench) -> None:
     for sampled in (SAMPLED, GREEDY):
         ours = Ours(bench.models, target, sampled)
         name = f"Qwen 1.5B bfloat16, code, {sampled.name}"
-        length = bench.planned(name, ours, (draft, spec("hf", "qwen-0.5b")), asked("code_to_plan"))[draft]
+        length = bench.planned(name, ours, qwen_drafters(sampled), asked("code_to_plan"))[draft]
         prompts = bench.ids(target, bench.code[:4])
         engine = ours.engine(draft, RULE, length)
         bench.said(f"{name}: outside forward passes")
@@ -132,19 +148,23 @@ def machine() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="4 code prompts and 2 files")
-    parser.add_argument("--prompts", type=int, default=20, help="code prompts, 1 to 20")
+    parser.add_argument("--prompts", type=int, default=12, help="code prompts, 1 to 20")
     parser.add_argument("--only", action="append", metavar="WORD", help="questions whose names begin so")
     parser.add_argument("--again", action="store_true", help="forget what was measured")
+    parser.add_argument("--file", type=Path, default=FILE, help="where figures are kept")
     given = parser.parse_args()
     if missing := [str(one.file) for one in MODELS if not (one.file.exists() and one.folder.exists())]:
         sys.exit(f"{missing[0]} or its folder is not there; benchmarks/real_models.py fetches it (into {FOLDER})")
     code, copied = asked("code")[: 4 if given.quick else given.prompts], edits()[: 2 if given.quick else 4]
-    table = Table(machine(), again=given.again)
+    table = Table(machine(), given.file, again=given.again)
     with Status("loading", console=Console(stderr=True)) as status:
         bench = Bench(table, Models(), status.update, code, copied)
-        for name, question in questions(bench).items():
-            if given.only is None or name.startswith(tuple(given.only)):
-                question()
+        try:
+            for name, question in questions(bench).items():
+                if given.only is None or name.startswith(tuple(given.only)):
+                    question()
+        except KeyboardInterrupt:
+            print("interrupted; the same command goes on")
     for row in table.rows():
         print(f"{row.group}: {row.arm} is {row.ratio:.2f} times as fast as {row.beside}", row.interval)
 

@@ -95,10 +95,7 @@ def clocked(steps) -> Done:
 
 def module_of(models: Models, spec: str) -> Any:
     """Return the transformers model in a loaded one."""
-    model = models.load(spec, "target").model
-    while not hasattr(model, "module"):
-        model = model.model
-    module = model.module
+    module = models.load(spec, "target").model.model.family.module
     module.generation_config.eos_token_id = None
     return module
 

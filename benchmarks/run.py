@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import real_page
+
 HERE = Path(__file__).parent
 QUESTIONS = (
     "pass_cost",
@@ -19,6 +21,8 @@ QUESTIONS = (
     "copying",
     "adaptive",
 )
+REAL = "real"
+"""Asked only if it is named, as it needs the models that `real_models.py` fetches, and an hour."""
 
 
 def main() -> None:
@@ -26,12 +30,15 @@ def main() -> None:
     for question in sys.argv[1:] or QUESTIONS:
         subprocess.run([sys.executable, HERE / f"{question}.py"], check=True)
     results = {name: json.loads((HERE / "results" / f"{name}.json").read_text()) for name in QUESTIONS}
-    (HERE / "README.md").write_text(page(results))
+    real = HERE / "results" / f"{REAL}.json"
+    (HERE / "README.md").write_text(page(results, json.loads(real.read_text()) if real.exists() else None))
 
 
-def page(results):
-    """Return README.md."""
-    parts = [(HERE / "introduction.md").read_text().rstrip(), "## Asked and reached", asked_and_reached(results)]
+def page(results, real=None):
+    """Return README.md, with what is known of real models."""
+    asked = "\n".join([asked_and_reached(results), *(real_page.bounds(real) if real else ())])
+    parts = [(HERE / "introduction.md").read_text().rstrip(), "## Asked and reached", asked]
+    parts += [real_page.section(real)] if real else []
     for name, result in results.items():
         machine = "; ".join(f"{key} {value}" for key, value in result["machine"].items())
         rows = "\n".join(f"| {key} | {value:g} |" for key, value in result["values"].items())
