@@ -2,22 +2,24 @@
 
 In: runs at temperature 0 of an assembled engine on a real model. Out: findings. A divergence counts as a tie flip only
 if the plain model's gap at that place is within the rounding that this machine shows on this text; else it is LOSSY.
+Where that rounding is larger than the lead of most tokens, nothing can be said.
 """
 
+import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-
-import numpy as np
 
 from draftproof.drafters.model import ModelDrafter
 from draftproof.engine import plain
 from draftproof.engine.loop import Engine
+from draftproof.engine.stop import Stop
 from draftproof.noise import PhiloxNoise
 from draftproof.records import Conclusion, Finding
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 from draftproof.witness.base import Subject
-from draftproof.witness.rescoring import Run, score_gap
+from draftproof.witness.rescoring import Run
+from draftproof.witness.rounding import behind, lead, margin_rounding, readings
 
 __all__ = ["Greedy", "at_temperature_zero"]
 
@@ -37,12 +39,13 @@ class Greedy:
 
     Args:
         runs: generations to examine; their temperature is set to 0.
+        name: what findings are filed under.
     """
 
-    name = "greedy"
-
-    def __init__(self, runs: Iterable[Run]) -> None:
+    def __init__(self, runs: Iterable[Run], name: str = "greedy") -> None:
+        self.name = name
         self.runs = [replace(run, engine=at_temperature_zero(run.engine)) for run in runs]
+        self._texts = dict[tuple[int, tuple[int, ...], Stop], list[int]]()
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
@@ -51,8 +54,7 @@ class Greedy:
             yield self._judge(f"{subject.name}, {run.name}", run, emitted)
 
     def _judge(self, about: str, run: Run, emitted: list[int]) -> Finding:
-        engine = run.engine
-        wanted = list(plain.decode(engine.target, engine.pipeline, run.prompt, run.stop, PhiloxNoise(0)))
+        wanted = self._plain_text(run)
         if emitted == wanted:
             reason = f"the text of {len(wanted)} tokens is that of plain decoding"
             return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
@@ -63,17 +65,29 @@ class Greedy:
             return Finding(self.name, about, Conclusion.LOSSY, None, reason, None, where)
         return self._divergence(about, run, emitted)
 
+    def _plain_text(self, run: Run) -> list[int]:
+        """Return the text of plain decoding; runs that differ in their drafts share it."""
+        key = id(run.engine.target), run.prompt, run.stop
+        if key not in self._texts:
+            parts = run.engine.target, run.engine.pipeline, run.prompt, run.stop, PhiloxNoise(0)
+            self._texts[key] = list(plain.decode(*parts))
+        return self._texts[key]
+
     def _divergence(self, about: str, run: Run, emitted: list[int]) -> Finding:
-        """Read the emitted text with the plain model, token by token: each must be its best, or level with it."""
-        text = [*run.prompt, *emitted]
-        rounding = 2 * score_gap(run.engine, text[:-1], len(emitted))
-        model = run.engine.target.fresh()
-        scores = np.concatenate([model.extend([token], 1) for token in text[:-1]])[-len(emitted) :]
-        gaps = [float(np.max(row) - row[token]) for row, token in zip(scores, emitted, strict=True)]
+        """Read the emitted text as plain decoding does: each token must be its best, or level with it."""
+        block = run.engine.length.begin().next(0) + 1
+        read = readings(run.engine.target, run.prompt, emitted, block)
+        rounding = margin_rounding(read)
+        gaps = [behind(row, token) for row, token in zip(read.plain, emitted, strict=True)]
         worst = max(gaps)
-        if worst <= rounding:
-            reason = f"tie flips only: at most {worst:.2g} below the best, where rounding is {rounding:.2g}"
-            return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
-        at = next(i for i, gap in enumerate(gaps) if gap > rounding)
-        reason = f"token {at + 1} is {gaps[at]:.3g} below the plain model's best; rounding here is {rounding:.2g}"
-        return Finding(self.name, about, Conclusion.LOSSY, 1.0, reason, None, f"token {at + 1}")
+        if worst > rounding:
+            at = next(i for i, gap in enumerate(gaps) if gap > rounding)
+            reason = f"token {at + 1} is {gaps[at]:.3g} below the plain model's best; rounding here is {rounding:.2g}"
+            return Finding(self.name, about, Conclusion.LOSSY, 1.0, reason, None, f"token {at + 1}")
+        if rounding > (margin := statistics.median(map(lead, read.plain))):
+            reason = (
+                f"rounding here is {rounding:.2g}, more than the {margin:.2g} by which most tokens lead: all is a tie"
+            )
+            return Finding(self.name, about, Conclusion.UNDECIDED, None, reason)
+        reason = f"tie flips only: at most {worst:.2g} below the best, where rounding is {rounding:.2g}"
+        return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)

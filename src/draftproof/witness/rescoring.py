@@ -6,18 +6,18 @@ In: an honest engine, texts. Out: the laws it should have used, and how far hone
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from draftproof.arrays import array_namespace
 from draftproof.engine.loop import Engine
 from draftproof.engine.passes import Pass
 from draftproof.engine.stop import Stop
+from draftproof.models.base import Model
 from draftproof.noise import PhiloxNoise
 from draftproof.rules.token import TokenRule
 from draftproof.types import Array, Probs
 from draftproof.witness.base import Subject
 from draftproof.witness.tables import PROMPT, WORLDS
 
-__all__ = ["Run", "fresh_laws", "runs_on_tables", "score_gap"]
+__all__ = ["Run", "chains", "fresh_laws", "fresh_rows", "joined", "runs_on_tables", "score_gap"]
 
 TABLE_WORLDS = ("two tables", "laws with zeros", "repetition penalised", "top-k")
 FLOAT_SLACK = 1e-6
@@ -55,24 +55,37 @@ def runs_on_tables() -> list[Run]:
 
 
 def fresh_laws(engine: Engine, prefixes: Sequence[Sequence[int]]) -> Probs:
-    """Return (n, V): the target's laws after each of n texts, each read from the beginning by a model of its own.
+    """Return (n, V): the target's laws after each of n texts, each read from the beginning by a model of its own."""
+    return engine.pipeline.laws(fresh_rows(engine.target, prefixes), engine.target.row_kind, prefixes)
+
+
+def fresh_rows(target: Model, prefixes: Sequence[Sequence[int]]) -> Array:
+    """Return (n, V): the rows of a model after each of n texts, each read from the beginning by a model of its own.
 
     Texts that begin with one another are read together.
     """
-    rows: list[Array] = []
+    return joined([target.fresh().extend(text, rows) for text, rows in chains(prefixes)])
+
+
+def chains(prefixes: Sequence[Sequence[int]]) -> Iterator[tuple[Sequence[int], int]]:
+    """Yield texts whose last so many rows are those of `prefixes`, in their order."""
     done = 0
     while done < len(prefixes):
         longest = done
         while longest + 1 < len(prefixes) and list(prefixes[longest + 1][:-1]) == list(prefixes[longest]):
             longest += 1
-        rows.append(engine.target.fresh().extend(prefixes[longest], longest - done + 1))
+        yield prefixes[longest], longest - done + 1
         done = longest + 1
-    return engine.pipeline.laws(np.concatenate(rows), engine.target.row_kind, prefixes)
+
+
+def joined(rows: Sequence[Array]) -> Array:
+    """Return pieces (n, V) as one array of their library."""
+    return rows[0] if len(rows) == 1 else array_namespace(*rows).concat(list(rows))
 
 
 def score_gap(engine: Engine, text: Sequence[int], rows: int) -> float:
     """Return how far the last `rows` scores of a text move when tokens are read one at a time instead of at once."""
     together = engine.target.fresh().extend(text, rows)
     model = engine.target.fresh()
-    alone = np.concatenate([model.extend([token], 1) for token in text])[-rows:]
-    return float(np.max(np.abs(together - alone)))
+    alone = joined([model.extend([token], 1) for token in text])[-rows:]
+    return float(array_namespace(together).max(abs(together - alone)))

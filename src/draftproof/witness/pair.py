@@ -1,0 +1,115 @@
+"""Witnesses of any pair of models: its passes read anew, its greedy text, and drafts of which it is known what happens.
+
+In: runs of honest engines of real models. Out: findings. Nothing here knows what the models compute in: how far honest
+readings lie apart is measured on every text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from draftproof.drafters.base import Drafter
+from draftproof.drafters.model import ModelDrafter
+from draftproof.engine.passes import Pass
+from draftproof.errors import UsageError
+from draftproof.records import Conclusion, Finding
+from draftproof.witness.adversaries import LeastLikely, Stubborn, least_likely
+from draftproof.witness.base import Subject, Witness
+from draftproof.witness.greedy import Greedy, at_temperature_zero
+from draftproof.witness.identity import Certificate
+from draftproof.witness.rescoring import Run
+from draftproof.witness.rounded import replayed, reported
+from draftproof.witness.rounding import behind, margin_rounding, readings
+
+__all__ = ["ReadAnew", "SelfDraft", "steady_run", "witnesses_of_pair"]
+
+
+def witnesses_of_pair(runs: Sequence[Run]) -> tuple[Witness, ...]:
+    """Return every witness of real models, the quickest to find a fault first.
+
+    Args:
+        runs: the pair on one prompt each. The first is also read by a steady model, where there is one, whose rows are
+            the same bits however they are read: there a fault has no rounding to hide in.
+    """
+    steady = [found for run in runs[:1] if (found := steady_run(run)) is not None]
+    worst = [_drafted_by(run, "least likely drafts", LeastLikely(run.engine.target)) for run in runs]
+    stubborn = [_drafted_by(run, "one token over and over", _stubborn(run)) for run in runs]
+    return ReadAnew([*runs, *worst, *steady]), Greedy(runs), Greedy([*worst, *stubborn], "oracles"), SelfDraft(runs)
+
+
+def steady_run(run: Run) -> Run | None:
+    """Return the run with a steady target; None if the model has none."""
+    try:
+        steady = run.engine.target.steady()
+    except UsageError:
+        return None
+    return replace(run, name=f"{run.name}, steady", engine=replace(run.engine, target=steady))
+
+
+class ReadAnew:
+    """See `Witness`: of each run a finding each about its rows, what is reported of it, and its certificate.
+
+    Args:
+        runs: generations of real models.
+    """
+
+    name = "replay"
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self.runs = tuple(runs)
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`."""
+        for run in self.runs:
+            about, certificate = f"{subject.name}, {run.name}", Certificate(subject.rule)
+            for seed in run.seeds:
+                passes = list(run.passes(subject, seed))
+                yield replayed(about, run.engine, run.prompt, passes)
+                yield reported(about, run.prompt, passes)
+                for done in passes:
+                    certificate.add(done)
+            yield certificate.finding(about)
+
+
+class SelfDraft:
+    """See `Witness`: the target drafts for itself at temperature 0, where every draft is kept that is not level.
+
+    Args:
+        runs: generations of real models; their drafter and temperature are replaced.
+    """
+
+    name = "oracles"
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        own = (_drafted_by(run, "self-draft", ModelDrafter(run.engine.target)) for run in runs)
+        self.runs = [replace(run, engine=at_temperature_zero(run.engine)) for run in own]
+
+    def examine(self, subject: Subject) -> Iterator[Finding]:
+        """See `Witness.examine`; nothing of a tree, whose other branches are rejected by design."""
+        for run in self.runs:
+            if not subject.rule.branches:
+                passes = list(run.passes(subject, run.seeds[0]))
+                yield self._judge(f"{subject.name}, {run.name}", run, passes)
+
+    def _judge(self, about: str, run: Run, passes: Sequence[Pass]) -> Finding:
+        emitted = [token for done in passes for token in done.emitted]
+        drafted, kept = sum(len(done.drafted) for done in passes), sum(len(done.path) for done in passes)
+        rejected = [(done, len(done.path)) for done in passes if len(done.path) < len(done.drafted)]
+        rounding = margin_rounding(readings(run.engine.target, run.prompt, emitted, 2)) if rejected else 0.0
+        for done, row in rejected:
+            token = done.drafted[row]
+            gap, where = behind(done.rows[row], token), f"token {done.start - len(run.prompt) + row + 1}"
+            if gap > rounding or done.target[row, token] == 1:
+                reason = f"its own draft at {where} is {gap:.2g} below its best, where rounding is {rounding:.2g}"
+                return Finding(self.name, about, Conclusion.WASTEFUL, None, reason, None, where)
+        level = f"; the {len(rejected)} rejected ones are level with the best" if rejected else ""
+        reason = f"{kept} of its {drafted} own drafts were kept{level}"
+        return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
+
+
+def _drafted_by(run: Run, how: str, drafter: Drafter) -> Run:
+    return replace(run, name=f"{run.name}, {how}", engine=replace(run.engine, drafter=drafter))
+
+
+def _stubborn(run: Run) -> Stubborn:
+    target = run.engine.target
+    return Stubborn(least_likely(target.fresh().extend(run.prompt, 1)), target.vocab_size)

@@ -1,0 +1,130 @@
+"""The passes of a model that rounds, judged: are their rows those of a fresh reading, and is what is reported theirs?
+
+In: an honest engine, a prompt, the passes that were made of it. Out: findings. Rows are compared as far as the rounding
+that was measured on this text allows; the laws must be those of the rows, and the reports those of the laws, exactly.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+from draftproof.arrays import array_namespace
+from draftproof.engine.loop import Engine
+from draftproof.engine.passes import Pass
+from draftproof.models.base import Model
+from draftproof.records import Conclusion, Finding
+from draftproof.types import Array, Text
+from draftproof.witness.rescoring import fresh_rows
+from draftproof.witness.rounding import Rounding, read_in_pieces, readings, row_gaps
+
+__all__ = ["replayed", "reported", "rounding_of"]
+
+EXACT = 1e-9
+"""Laws are made of the same rows by the same lines, in float64; only sums may be ordered otherwise."""
+
+
+def replayed(about: str, engine: Engine, prompt: Sequence[int], passes: Sequence[Pass]) -> Finding:
+    """Return what fresh readings say about the rows and laws of all passes."""
+    if not any(done.emitted for done in passes):
+        return Finding("replay", about, Conclusion.UNDECIDED, None, "nothing was emitted")
+    gaps: list[float] = []
+    deviation, pieces = 0.0, list[list[float]]()
+    for done, text in _with_texts(prompt, passes):
+        prefixes, where = done.proposal.prefixes(text), f"token {len(text) - len(prompt) + 1}"
+        if done.start != len(text) or not len(done.target) == len(done.rows) == len(prefixes):
+            reason = "the pass has other rows than its text and drafts"
+            return Finding("replay", about, Conclusion.LOSSY, None, reason, None, where)
+        if not _apart(done.target, engine.pipeline.laws(done.rows, engine.target.row_kind, prefixes)) <= EXACT:
+            reason = "the laws are not those that the settings make of the model's rows after this text"
+            return Finding("replay", about, Conclusion.LOSSY, None, reason, None, where)
+        fresh = fresh_rows(engine.target, prefixes)
+        gaps += row_gaps(done.rows, fresh)
+        pieces.append(row_gaps(read_in_pieces(engine.target, prefixes), fresh))
+        deviation = max(deviation, _apart(done.target, engine.pipeline.laws(fresh, engine.target.row_kind, prefixes)))
+    rounding = rounding_of(engine.target, prompt, passes, [gap for some in pieces for gap in some])
+    return _replay_finding(about, gaps, deviation, rounding, _place(prompt, passes, gaps, rounding.bound))
+
+
+def rounding_of(target: Model, prompt: Sequence[int], passes: Sequence[Pass], measured: Sequence[float]) -> Rounding:
+    """Measure how the rows of this text round, and what faults would do to them.
+
+    Args:
+        target: an honest model.
+        prompt: of the text.
+        passes: those that made the text.
+        measured: gaps of the drafted tokens, which are no part of the text.
+    """
+    emitted = [token for done in passes for token in done.emitted]
+    block = max((len(done.drafted) for done in passes), default=0) + 1
+    read = readings(target, prompt, emitted, block)
+    gaps = (measured, *(row_gaps(one, other) for one, other in read.pairs()))
+    spread = float(array_namespace(read.once).mean(array_namespace(read.once).std(read.once, axis=-1)))
+    return Rounding(gaps, spread, dict(_faults(target, prompt, emitted, read.once)))
+
+
+def reported(about: str, prompt: Sequence[int], passes: Sequence[Pass]) -> Finding:
+    """Return whether what is told of the passes is true of their laws, whose rows `replayed` vouches for."""
+    largest = 0.0
+    for done, text in _with_texts(prompt, passes):
+        where, record = f"token {len(text) - len(prompt) + 1}", done.record()
+        prefixes, rows = done.proposal.prefixes(text), done.emitted_rows
+        whole = len(done.logprobs) == len(done.emitted) == len(rows) and 0 <= record.accepted <= len(record.drafted)
+        if not whole or any(prefixes[row] != [*text, *done.emitted[:i]] for i, row in enumerate(rows)):
+            reason = "the counts, or the rows of the emitted tokens, are not those of the pass"
+            return Finding("report", about, Conclusion.LOSSY, None, reason, None, where)
+        chances = [float(done.target[row, token]) for row, token in zip(rows, done.emitted, strict=True)]
+        gap = max((abs(math.exp(a) - b) for a, b in zip(done.logprobs, chances, strict=True)), default=0.0)
+        largest = max(largest, gap)
+        if not gap <= EXACT:
+            reason = f"log-probabilities are not those of the laws, by up to {gap:.2g}"
+            return Finding("report", about, Conclusion.LOSSY, gap, reason, None, where)
+    return Finding("report", about, Conclusion.LOSSLESS, largest, "all log-probabilities are those of the laws")
+
+
+def _with_texts(prompt: Sequence[int], passes: Sequence[Pass]) -> list[tuple[Pass, Text]]:
+    """Return each pass with the text before it."""
+    outputs = accumulate((done.emitted for done in passes), initial=())
+    return [(done, Text([*prompt, *before], len(prompt))) for done, before in zip(passes, outputs, strict=False)]
+
+
+def _apart(one: Array, other: Array) -> float:
+    """Return the largest distance of two sets of laws."""
+    return float(array_namespace(one, other).max(abs(one - other)))
+
+
+def _faults(
+    target: Model, prompt: Sequence[int], emitted: Sequence[int], right: Array
+) -> list[tuple[str, Sequence[float]]]:
+    """Return what faults would do to the rows `right`, by reading from the start what a wrong cache would hold."""
+    n = len(emitted)
+    if n < 2:
+        return []
+    before, after = [*prompt], [*emitted[:-1]]
+    stray = next((token for token in reversed(emitted) if token != emitted[0]), emitted[0])
+    found = [("an entry too many", target.fresh().extend([*before, stray, *after], n - 1))]
+    if len(before) > 1:
+        found.append(("an entry too few", target.fresh().extend([*before[:-1], *after], n - 1)))
+    found.append(("a row of the token before", right[:-1]))
+    return [(name, row_gaps(rows, right[1:])) for name, rows in found]
+
+
+def _place(prompt: Sequence[int], passes: Sequence[Pass], gaps: Sequence[float], bound: float) -> str:
+    """Return where a gap first exceeds the bound; the beginning where none does by itself."""
+    first = next((i for i, gap in enumerate(gaps) if gap > bound), 0)
+    ends = accumulate(len(done.rows) for done in passes)
+    done = next(done for done, end in zip(passes, ends, strict=True) if first < end)
+    return f"token {done.start - len(prompt) + 1}"
+
+
+def _replay_finding(about: str, gaps: Sequence[float], deviation: float, rounding: Rounding, where: str) -> Finding:
+    measured = f"{rounding.largest:.2g} among {rounding.rows} rows that were read in pieces of other sizes"
+    if rounding.exceeded(gaps):
+        reason = (
+            f"rows are up to {max(gaps):.2g} from a fresh reading; allowed is {rounding.bound:.2g}, twice {measured}"
+        )
+        return Finding("replay", about, Conclusion.LOSSY, deviation, reason, None, where)
+    if hidden := rounding.hidden():
+        reason = f"rows differ by rounding at most, but it is so large here ({measured}) that {hidden[0]} could hide"
+        return Finding("replay", about, Conclusion.UNDECIDED, deviation, reason)
+    reason = f"{len(gaps)} rows are at most {max(gaps):.2g} from a fresh reading; rounding makes {measured}"
+    return Finding("replay", about, Conclusion.LOSSLESS, deviation, reason)
