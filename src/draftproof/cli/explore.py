@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from draftproof.cli.numbers import whole
-from draftproof.cli.pairs import folder
+from draftproof.economics.store import folder
 from draftproof.engine.traces import read
 from draftproof.errors import MissingExtraError, UsageError
 

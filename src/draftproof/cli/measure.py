@@ -8,13 +8,14 @@ from typing import Any
 from draftproof.cli import options
 from draftproof.cli.findings import bar
 from draftproof.cli.generate import INTERRUPTED
-from draftproof.cli.pairs import Choice, folder, pair_of, prompts_digest, prompts_of, sizes, subject_of
+from draftproof.cli.pairs import Choice, loaded, subject_of
+from draftproof.cli.prompted import prompts_digest, prompts_of
 from draftproof.economics.check import Generation, verdict
 from draftproof.economics.machine import machine
 from draftproof.economics.measure import measure as measure_pair
 from draftproof.economics.measure import steps
 from draftproof.economics.pair import Pair
-from draftproof.economics.store import cells_of, find, record, save
+from draftproof.economics.store import cells_of, find, folder, record, save, specs_of
 from draftproof.engine.setup import Options
 from draftproof.errors import UsageError
 from draftproof.records import Measurement
@@ -39,6 +40,7 @@ def measure(
     top_p: options.TopP = DEFAULT.top_p,
     workload: options.Workloads = None,
     prompts: options.PromptFiles = None,
+    chat: options.Chat = False,
     max_tokens: options.MaxTokens = TOKENS,
     rounds: options.Rounds = ROUNDS,
     seed: options.Seed = DEFAULT.seed,
@@ -48,7 +50,7 @@ def measure(
     as_json: options.AsJson = False,
 ) -> int:
     """Measure costs and acceptance of target and drafters on this machine, and keep them for `plan`."""
-    choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p)
+    choice = Choice(target, tuple(dict.fromkeys(drafter or [DEFAULT.drafter])), temperature, top_k, top_p, chat)
     texts = prompts_of(workload or [], prompts or [])
     rules = tuple(dict.fromkeys(rule or CHAIN_RULES))
     if out is not None and not out.parent.is_dir():
@@ -56,9 +58,9 @@ def measure(
     subject = subject_of(
         choice, rules, prompts_digest(texts), {"max_tokens": max_tokens, "rounds": rounds, "seed": seed}
     )
-    pair = pair_of(choice, rules, texts, max_tokens)
+    pair, sizes = loaded(choice, rules, texts, max_tokens)
     pair.check(rounds)
-    subject |= {"sizes": sizes(choice)}
+    subject |= {"sizes": sizes}
     measurement, path = (None, None) if again else _known(subject, check)
     if measurement is None:
         measurement = _measured(pair, subject, rounds, seed, check)
@@ -83,7 +85,7 @@ def _shown(measurement: Measurement, path: Path | None, out: Path | None, as_jso
 def _known(subject: dict[str, Any], check: bool) -> tuple[Measurement | None, Path | None]:
     """Return the measurement of just this on this machine, if there is one."""
     for path, found in find(folder(), subject, subject["drafters"]):
-        if found.subject == subject and found.machine == machine() and (cells_of(found) or not check):
+        if found.subject == subject and found.machine == machine(specs_of(subject)) and (cells_of(found) or not check):
             return found, path
     return None, None
 

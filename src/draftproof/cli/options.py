@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from draftproof.cli.numbers import number, whole
+from draftproof.drafters.catalogue import DRAFTER_SPECS
 from draftproof.economics.plots import FORMATS
 from draftproof.economics.workloads import WORKLOADS
 from draftproof.models.catalogue import SPECS
@@ -17,6 +18,7 @@ __all__ = [
     "Again",
     "AsJson",
     "BatchSize",
+    "Chat",
     "Check",
     "CostRatios",
     "Curve",
@@ -47,10 +49,14 @@ def _by_hand(metavar: str, text: str, parser: Callable[[str], float] | None = No
 
 
 Target = Annotated[str, typer.Option(metavar="SPEC", help=f"The model whose law is kept: {SPECS}.")]
-Drafters = Annotated[list[str] | None, typer.Option(metavar="SPEC", help="What may draft; may be repeated.")]
+Drafters = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SPEC", help=f"What may draft, may be repeated: {DRAFTER_SPECS.removeprefix('none, ')}."),
+]
 Temperature = Annotated[float, typer.Option(parser=number, metavar="T", help="0 is greedy.")]
 TopK = Annotated[int, typer.Option(parser=whole, metavar="K", help="0 keeps all.")]
 TopP = Annotated[float, typer.Option(parser=number, metavar="P", help="1 keeps all.")]
+Chat = Annotated[bool, typer.Option("--chat", help="Prompts are a user's messages: ask by the chat template.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 _NAMES = f"of {', '.join(CHAIN_RULES)}"
@@ -59,7 +65,8 @@ Workloads = Annotated[
     list[str] | None, typer.Option(metavar="NAME", help=f"Only this, of {', '.join(WORKLOADS)}; may be repeated.")
 ]
 PromptFiles = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE", help="Your own workload, a prompt a line; may be repeated.")
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Your own workload, a prompt a line (.jsonl: an object); may be repeated."),
 ]
 MaxTokens = Annotated[int, typer.Option(parser=whole, metavar="N", help="Length of every text.")]
 Rounds = Annotated[int, typer.Option(parser=whole, metavar="R", help="How often all costs are measured.")]

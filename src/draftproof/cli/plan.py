@@ -9,13 +9,13 @@ from pathlib import Path
 import typer
 
 from draftproof.cli import options
-from draftproof.cli.pairs import Choice, fingerprints, folder, settings_of
+from draftproof.cli.pairs import Choice, settings_of
 from draftproof.economics.flags import Command, commands
 from draftproof.economics.picture import Picture, picture_by_hand, picture_measured
 from draftproof.economics.plan import plan_by_hand, plans_measured
 from draftproof.economics.plots import check_path, draw
 from draftproof.economics.predict import Costs
-from draftproof.economics.store import cells_of, find, read, samples_of, stale
+from draftproof.economics.store import cells_of, find, fingerprints, folder, read, samples_of, stale
 from draftproof.economics.work import Work, work_of
 from draftproof.engine.setup import Options
 from draftproof.errors import UsageError
@@ -25,7 +25,7 @@ from draftproof.rules.catalogue import CHAIN_RULES
 __all__ = ["plan"]
 
 DEFAULT = Options()
-SETTINGS = ("target", "temperature", "top_k", "top_p")
+SETTINGS = ("target", "temperature", "top_k", "top_p", "chat")
 BY_HAND, MEASURED = ("target_pass_curve", "overhead", "batch_size"), ("measurement", "drafter", *SETTINGS)
 """Options that only one way of planning takes."""
 PLACEHOLDER = "DRAFT"
@@ -58,6 +58,7 @@ def plan(
     temperature: options.Temperature = DEFAULT.temperature,
     top_k: options.TopK = DEFAULT.top_k,
     top_p: options.TopP = DEFAULT.top_p,
+    chat: options.Chat = False,
     plot: options.Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -71,7 +72,7 @@ def plan(
         costs = target_pass_curve, overhead, batch_size
         planned = _by_hand(acceptance or [], cost_ratio or [], costs, rule or "token")
     else:
-        choice = Choice(target, tuple(dict.fromkeys(drafter or [])), temperature, top_k, top_p)
+        choice = Choice(target, tuple(dict.fromkeys(drafter or [])), temperature, top_k, top_p, chat)
         planned = _measured(choice, measurement, rule)
     if plot is not None:
         draw(planned.picture, plot)

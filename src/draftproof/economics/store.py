@@ -5,27 +5,50 @@ still found, and said to be stale.
 """
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from draftproof.drafters.catalogue import fingerprint_of
 from draftproof.economics.check import Cell
 from draftproof.economics.forecast import Setting
 from draftproof.economics.machine import digest, machine
 from draftproof.economics.samples import Samples
 from draftproof.economics.summary import summary
-from draftproof.errors import UsageError
+from draftproof.errors import DraftproofError, UsageError
 from draftproof.records import SCHEMA, Measurement
 
-__all__ = ["cells_of", "find", "read", "record", "samples_of", "save", "stale"]
+__all__ = ["cells_of", "find", "fingerprints", "folder", "read", "record", "samples_of", "save", "specs_of", "stale"]
 
 QUESTION = "What does speculation cost here, and how much does a draft get right?"
 IDENTIFIES = ("target", "temperature", "top_k", "top_p")
 """The parts of a subject by which a measurement is found; besides, it must have the drafters that are asked for."""
 NEEDED = (*IDENTIFIES, "drafters", "fingerprints", "sizes")
 """What a subject must have for a plan."""
+
+
+def folder() -> Path:
+    """Return where measurements are kept: among the settings of this user's programs."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", "~")).expanduser() / "draftproof" / "measurements"
+    if sys.platform == "darwin":
+        return Path("~/Library/Application Support/draftproof/measurements").expanduser()
+    return Path(os.environ.get("XDG_CONFIG_HOME", "~/.config")).expanduser() / "draftproof" / "measurements"
+
+
+def fingerprints(specs: Sequence[str]) -> dict[str, str]:
+    """Return the fingerprints of models and drafters; of one that is no longer there, a word that is none."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        try:
+            found[spec] = fingerprint_of(spec)
+        except DraftproofError:
+            found[spec] = "gone"
+    return found
 
 
 def record(samples: Samples, subject: dict[str, Any], cells: Sequence[Cell] = ()) -> Measurement:
@@ -38,7 +61,7 @@ def record(samples: Samples, subject: dict[str, Any], cells: Sequence[Cell] = ()
         cells: what was predicted and measured, if that was checked.
     """
     found = samples.to_json() | {"cells": [asdict(cell) for cell in cells]}
-    return Measurement(QUESTION, machine(), summary(samples), subject=subject, samples=found)
+    return Measurement(QUESTION, machine(specs_of(subject)), summary(samples), subject=subject, samples=found)
 
 
 def samples_of(measurement: Measurement) -> Samples:
@@ -105,7 +128,7 @@ def stale(measurement: Measurement, fingerprints: dict[str, str]) -> list[str]:
         measurement: perhaps an old one.
         fingerprints: of the models as they are now, by SPEC.
     """
-    then, now = measurement.machine, machine()
+    then, now = measurement.machine, machine(specs_of(measurement.subject))
     reasons = [
         f"{fact} was {then.get(fact, 'unknown')!r}, here it is {now[fact]!r}"
         for fact in now
@@ -113,9 +136,16 @@ def stale(measurement: Measurement, fingerprints: dict[str, str]) -> list[str]:
     ]
     for spec, before in measurement.subject["fingerprints"].items():
         if fingerprints.get(spec) != before:
-            reasons.append(f"{spec} has other weights or another tokenizer now")
+            what = "reads another text" if spec.startswith("suffix:") else "has other weights or another tokenizer"
+            reasons.append(f"{spec} {what} now")
     return reasons
 
 
+def specs_of(subject: dict[str, Any]) -> list[str]:
+    """Return the SPECs of the models and drafters in a subject."""
+    return [subject["target"], *subject["drafters"]]
+
+
 def _key(subject: dict[str, Any]) -> str:
-    return digest([subject[part] for part in IDENTIFIES])
+    chat = ["chat"] if subject.get("chat") else []
+    return digest([*(subject[part] for part in IDENTIFIES), *chat])

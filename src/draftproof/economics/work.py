@@ -5,12 +5,16 @@ In: draft length, tokens per pass, sizes in bytes. Out: ratios and bytes. Pure.
 
 from typing import NamedTuple
 
+from draftproof.drafters.base import Drafter
+from draftproof.drafters.chain import ChainDrafter
+from draftproof.drafters.model import ModelDrafter
+from draftproof.drafters.vocabulary import TranslatedDrafter
 from draftproof.economics.costs import usual_context
 from draftproof.economics.samples import Samples
 from draftproof.models.base import Size
 from draftproof.records import Candidate, Measurement
 
-__all__ = ["Work", "memory", "operations", "traffic", "work_of"]
+__all__ = ["Work", "memory", "operations", "size_of", "traffic", "work_of"]
 
 
 class Work(NamedTuple):
@@ -29,16 +33,34 @@ class Work(NamedTuple):
     memory_plain: float
 
 
+def size_of(drafter: Drafter) -> Size:
+    """Return what a drafter reads for each token: of a model its weights, of layers theirs, of a text nothing.
+
+    Of a chain it is what all its members read, as if each was asked.
+    """
+    match drafter:
+        case ModelDrafter():
+            return drafter.model.size
+        case TranslatedDrafter():
+            return size_of(drafter.drafter)
+        case ChainDrafter():
+            sizes = [size_of(member) for member in drafter.members]
+            return Size(sum(size.weights for size in sizes), sum(size.per_token for size in sizes))
+        case _:
+            return Size(0)
+
+
 def work_of(candidate: Candidate, measurement: Measurement, samples: Samples) -> Work:
     """Return the work of a measured candidate. A weight is taken to cost an operation for each token."""
     sizes: dict[str, list[int]] = measurement.subject["sizes"]
     target, draft = Size(*sizes[measurement.subject["target"]]), Size(*sizes[candidate.drafter])
     length, tokens = candidate.num_speculative_tokens, candidate.tokens_per_pass
     context = usual_context(samples, list(samples.texts))
+    held = Size(0, draft.per_token) if candidate.drafter.startswith("early_exit:") else draft  # its layers are there
     return Work(
         operations(length, tokens, draft.weights / target.weights),
         traffic(length, tokens, target, draft, context),
-        memory(length, target, draft, context),
+        memory(length, target, held, context),
         memory(0, target, Size(0), context),
     )
 
