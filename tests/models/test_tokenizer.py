@@ -68,3 +68,15 @@ def test_a_damaged_tokenizer_is_refused_by_name(folder, content):
     path.unlink() if content is None else path.write_text(content)
     with pytest.raises(UsageError, match=r"tokenizer\.json"):
         of_folder(folder)
+
+
+def test_a_broken_byte_is_shown_when_the_next_character_is_whole():
+    piece = TOKENIZER.stream()
+    first, *_ = TOKENIZER.encode("\N{SNOWMAN}")[1:]
+    (letter,) = TOKENIZER.encode("a")[1:]
+    assert [piece(first), piece(letter)] == ["", "\N{REPLACEMENT CHARACTER}a"]
+
+
+def test_a_model_without_a_template_refuses_to_chat():
+    with pytest.raises(UsageError, match=r"^chat: got true, but this model has no chat template; leave it out$"):
+        TOKENIZER.chat("hello")

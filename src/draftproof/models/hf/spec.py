@@ -75,7 +75,7 @@ def _folder(name: str) -> Path | None:
     except (RuntimeError, OSError, ValueError) as error:  # no such home, a name that is too long, a zero byte in it
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{shortened(name)} is no path: {reason}") from None
-    if there or name.startswith((".", "/", "~")):
+    if name and (there or name.startswith((".", "/", "~"))):
         _check_folder(path)
         return path
     if not HUB_ID.fullmatch(name):

@@ -1,10 +1,12 @@
 """The tokenizer of a model folder, as transformers would use it. In: a folder. Out: `JsonTokenizer`.
 
-What begins a text follows the tokenizer, not config.json: Qwen names a BOS there and puts none, Llama puts one. A chat
-template is filled in by transformers.
+What begins a text follows the tokenizer (its post-processor, as in transformers), not config.json: Qwen names a BOS
+there and puts none, Llama puts one. A chat template is filled in by transformers.
 """
 
 from collections.abc import Callable
+from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ def tokenizer_of(folder: Path, spec: HfSpec) -> JsonTokenizer:
     settings = read_json(settings_path) if settings_path.is_file() else {}
     end = _id(backend, settings.get("eos_token"))
     eos = ends_of_folder(folder) | ({end} if end is not None else frozenset())
-    return JsonTokenizer(backend, _opening(backend, settings), eos, _asking(folder, spec, settings))
+    return JsonTokenizer(backend, _opening(backend), eos, _asking(folder, spec, settings))
 
 
 def _converted(folder: Path, spec: HfSpec) -> Backend:
@@ -43,7 +45,10 @@ def _converted(folder: Path, spec: HfSpec) -> Backend:
         reason = "its tokenizer is written in Python only"
     except Exception as error:  # noqa: BLE001 (each kind of tokenizers has its own)
         reason = first_line(error)
-    raise UsageError(f"{folder}: no tokenizer.json in it, and transformers cannot make one: {reason}")
+    raise UsageError(
+        f"{folder}: no tokenizer in it; a model folder holds tokenizer.json, or what transformers can make a fast "
+        f"tokenizer of ({reason.rstrip(':')})"
+    )
 
 
 def _of_transformers(folder: Path, spec: HfSpec) -> Any:
@@ -53,14 +58,10 @@ def _of_transformers(folder: Path, spec: HfSpec) -> Any:
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=spec.trust_remote_code, local_files_only=True)
 
 
-def _opening(backend: Backend, settings: dict[str, Any]) -> list[int]:
-    """Return the ids that come before every text."""
-    if isinstance(adds := settings.get("add_bos_token"), bool):
-        bos = _id(backend, settings.get("bos_token"))
-        return [bos] if adds and bos is not None else []
-    text, whole = (backend.encode("a", add_special_tokens=adds).ids for adds in (False, True))
-    start = next(i for i in range(len(whole) + 1) if whole[i : i + len(text)] == text)
-    return whole[:start]
+def _opening(backend: Backend) -> list[int]:
+    """Return the ids that the tokenizer puts before every text; what it puts behind one would end a prompt."""
+    found = backend.encode("a")
+    return [token for token, _ in takewhile(itemgetter(1), zip(found.ids, found.special_tokens_mask, strict=True))]
 
 
 def _id(backend: Backend, token: Any) -> int | None:
