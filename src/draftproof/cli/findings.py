@@ -1,6 +1,6 @@
-"""What `prove` shows: a table of rules and witnesses that fills as findings come, and every objection in full.
+"""What `prove` shows: a table of rules and witnesses and every objection in full; of a pair a line for each finding.
 
-In: findings. Out: a progress bar on standard error, a table on standard output.
+In: findings. Out: a progress bar on standard error, a table or lines on standard output.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from draftproof.cli.screen import VERDICT_STYLES
 from draftproof.records import Conclusion, Finding
 from draftproof.witness.battery import battery
 
-__all__ = ["FindingsTable", "bar", "print_whole"]
+__all__ = ["FindingsTable", "bar", "print_ending", "print_finding", "print_whole"]
 
 WORST_FIRST = (Conclusion.LOSSY, Conclusion.WASTEFUL, Conclusion.UNDECIDED, Conclusion.LOSSLESS)
 MARKS = {
@@ -38,6 +38,24 @@ def print_whole(console: Console, table: Table) -> None:
     wide = Console(highlight=False, width=1000)
     wide.width = max(console.width, wide.measure(table).maximum)
     wide.print(table)
+
+
+def print_finding(finding: Finding) -> None:
+    """Print a finding in a line."""
+    console = Console(highlight=False)
+    verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
+    where = f" ({finding.where})" if finding.where else ""
+    line = Text.assemble(verdict, f" {finding.witness} on {finding.subject}: {finding.reason}{where}")
+    console.print(line, soft_wrap=True)
+
+
+def print_ending(findings: Sequence[Finding], remark: str = "") -> None:
+    """Print what all findings amount to, and a remark."""
+    lossy = sum(finding.verdict is Conclusion.LOSSY for finding in findings)
+    kept = sum(finding.verdict is Conclusion.LOSSLESS for finding in findings)
+    well = "LOSSLESS in all of" if kept == len(findings) else f"LOSSLESS in {kept} and LOSSY in none of"
+    ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text(well, "bold green")
+    Console(highlight=False).print(ended, f"{len(findings)} cases{remark}")
 
 
 class FindingsTable:
@@ -77,11 +95,7 @@ class FindingsTable:
                 verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
                 more = f" (and {len(objections) - 1} more)" if len(objections) > 1 else ""
                 console.print(verdict, f"{witness} on {finding.subject}: {finding.reason}{more}")
-        lossy = sum(finding.verdict is Conclusion.LOSSY for finding in findings)
-        kept = sum(finding.verdict is Conclusion.LOSSLESS for finding in findings)
-        well = "LOSSLESS in all of" if kept == len(findings) else f"LOSSLESS in {kept} and LOSSY in none of"
-        ended = Text(f"LOSSY in {lossy} of", "bold red") if lossy else Text(well, "bold green")
-        console.print(ended, f"{len(findings)} cases; a number is how many cases a verdict rests on")
+        print_ending(findings, "; a number is how many cases a verdict rests on")
 
 
 def _cell(findings: list[Finding]) -> Text:

@@ -1,17 +1,19 @@
 """Drafters that guess as badly as can be: whatever they propose, the text must be the target's own.
 
-In: a target, or a token. Out: drafters. They make every pass reject all its drafts, which is where caches go wrong.
+In: a target, or a token. Out: drafters. They make passes reject all drafts, or the last of some, which is where caches
+go wrong.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from draftproof.arrays import array_namespace
 from draftproof.drafters.base import one_hot
 from draftproof.models.base import Model
 from draftproof.types import Array, Probs, Tokens
+from draftproof.warpers.pipeline import Pipeline
 
-__all__ = ["LeastLikely", "Stubborn", "least_likely"]
+__all__ = ["Misled", "Stubborn", "least_likely"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,18 @@ class Stubborn:
 
 
 @dataclass(frozen=True)
-class LeastLikely:
-    """See `Drafter`: the token that the target itself finds least likely.
+class Misled:
+    """See `Drafter`: the target's own law, and at every so many places the token that it finds least likely.
 
     Args:
-        model: the target, or another reading of it; it has read nothing.
+        model: the target; it has read nothing.
+        pipeline: the target's warpers.
+        every: at places that this divides the guess is wrong; 1 is everywhere.
     """
 
     model: Model
+    pipeline: Pipeline
+    every: int = 1
 
     def law(self, context: Tokens) -> Probs | None:
         """See `Drafter.law`."""
@@ -49,7 +55,11 @@ class LeastLikely:
             return None
         self.rewind(len(context) - 1)
         rows = self.model.extend(context[self.model.length :], rows=1)
-        return one_hot(least_likely(rows), self.model.vocab_size)
+        law = self.pipeline.laws(rows, self.model.row_kind, [context])[0, ...]
+        if len(context) % self.every == 0:
+            law = array_namespace(law).zeros_like(law)
+            law[least_likely(rows)] = 1
+        return law
 
     def rewind(self, length: int) -> None:
         """See `Drafter.rewind`."""
@@ -57,7 +67,7 @@ class LeastLikely:
 
     def fresh(self) -> Self:
         """See `Drafter.fresh`."""
-        return type(self)(self.model.fresh())
+        return replace(self, model=self.model.fresh())
 
 
 def least_likely(rows: Array) -> int:

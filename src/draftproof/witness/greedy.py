@@ -17,6 +17,7 @@ from draftproof.noise import PhiloxNoise
 from draftproof.records import Conclusion, Finding
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
+from draftproof.witness.adversaries import Misled
 from draftproof.witness.base import Subject
 from draftproof.witness.rescoring import Run
 from draftproof.witness.rounding import behind, lead, margin_rounding, readings
@@ -27,9 +28,9 @@ GREEDY = Pipeline((Temperature(0),))
 
 
 def at_temperature_zero(engine: Engine) -> Engine:
-    """Return the engine with a greedy target and, where the drafter is a model, a greedy draft."""
+    """Return the engine with a greedy target and, where a model drafts, a greedy draft."""
     drafter = engine.drafter
-    if isinstance(drafter, ModelDrafter):
+    if isinstance(drafter, ModelDrafter | Misled):
         drafter = replace(drafter, pipeline=GREEDY)
     return replace(engine, pipeline=GREEDY, drafter=drafter)
 

@@ -117,14 +117,12 @@ def _place(prompt: Sequence[int], passes: Sequence[Pass], gaps: Sequence[float],
 
 
 def _replay_finding(about: str, gaps: Sequence[float], deviation: float, rounding: Rounding, where: str) -> Finding:
-    measured = f"{rounding.largest:.2g} among {rounding.rows} rows that were read in pieces of other sizes"
+    measured = f"reading in other pieces moves {rounding.rows} rows of this text by up to {rounding.largest:.2g}"
     if rounding.exceeded(gaps):
-        reason = (
-            f"rows are up to {max(gaps):.2g} from a fresh reading; allowed is {rounding.bound:.2g}, twice {measured}"
-        )
+        reason = f"rows are up to {max(gaps):.2g} from a fresh reading; {measured}, allowed is {rounding.bound:.2g}"
         return Finding("replay", about, Conclusion.LOSSY, deviation, reason, None, where)
     if hidden := rounding.hidden():
-        reason = f"rows differ by rounding at most, but it is so large here ({measured}) that {hidden[0]} could hide"
+        reason = f"rows are as a fresh reading, but {measured}, so that {hidden[0]} could hide"
         return Finding("replay", about, Conclusion.UNDECIDED, deviation, reason)
-    reason = f"{len(gaps)} rows are at most {max(gaps):.2g} from a fresh reading; rounding makes {measured}"
+    reason = f"{len(gaps)} rows are at most {max(gaps):.2g} from a fresh reading; {measured}"
     return Finding("replay", about, Conclusion.LOSSLESS, deviation, reason)
