@@ -8,8 +8,9 @@ from draftproof.drafters.model import ModelDrafter
 from draftproof.drafters.ngram import NgramDrafter
 from draftproof.drafters.none import NoDrafter
 from draftproof.drafters.suffix import SuffixDrafter, Suffixes
-from draftproof.drafters.vocabulary import TranslatedDrafter, Words, translation
+from draftproof.drafters.vocabulary import TranslatedDrafter
 from draftproof.models.table import TableModel
+from draftproof.models.words import Words, translation
 
 
 @dataclass(frozen=True)

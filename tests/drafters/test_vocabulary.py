@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import fractions, needs
-from drafters_of_tests import table, translated, words
-from draftproof.drafters.vocabulary import first_difference, translation
+from drafters_of_tests import Written, table, translated, words
+from draftproof.models.words import Words, first_difference, translation
 from draftproof.rules.token import TokenRule
 from draftproof.types import Text
 from draftproof.warpers.masks import AllowedTokens
@@ -50,6 +50,35 @@ def moved(draft, target, *law):
 
 def test_the_same_vocabulary_needs_no_translation():
     assert translation(ABC, words("a", "b", "c")) is None
+
+
+def test_what_only_one_side_names_is_no_difference_in_rows_of_one_length():
+    padded = words("a", "b", "c", "[PAD3]", size=6)
+    for draft, target in ((words("a", "b", "c", size=6), padded), (padded, words("a", "b", "c", size=6))):
+        assert translation(draft, target) is None
+
+
+@pytest.mark.parametrize("draft", [("a", "c", "b"), ("a", "b", "x"), ("a", "b", "d", "c")], ids=str)
+def test_a_string_with_two_ids_or_an_id_with_two_strings_is_a_difference(draft):
+    assert translation(words(*draft, size=6), words("a", "b", "c", size=6)) is not None
+
+
+@pytest.mark.parametrize(("draft_size", "target_size"), [(5, 4), (4, 6), (3, 4), (5, 3)])
+def test_agreeing_ids_of_longer_rows_are_cut_and_of_shorter_ones_filled_exactly(draft_size, target_size):
+    draft, target = words("a", "b", "c", size=draft_size), words("a", "b", "c", "[PAD3]", size=target_size)
+    found = translation(draft, target)
+    assert found.common == (slice(0, 3), slice(0, 3))  # no 150,000 ids are looked up
+    law = fractions(["1/2", "1/8", "1/4", "1/8", "0"][:draft_size])
+    if draft_size < 5:
+        law[:draft_size] = law[:draft_size] / law.sum()
+    whole = sum(law[:3])
+    assert found.law(law).tolist() == [*(law[:3] / whole), *[0] * (target_size - 3)]
+    assert found.law(fractions(["0", "0", "0", "1", "0"][:draft_size])) is None
+
+
+def test_agreeing_ids_are_read_as_they_are_and_the_others_as_what_they_stand_for():
+    draft, target = words("a", "b", "c", size=3), words("a", "b", "c", "cab", size=9)
+    assert read(draft, target, [2, 1, 0, 3, 7]) == [2, 1, 0, 2, 0, 1]
 
 
 def test_the_same_strings_under_other_ids_are_moved():  # A121
@@ -201,6 +230,36 @@ def test_strings_that_mean_another_text_are_refused():  # byte-level against sen
         "'é' (its token 1, the target's 1) stands for '\ufffd' there and for 'é' in the target; "
         "it has 2 tokens, the target 3"
     )
+
+
+def test_strings_that_mean_another_text_are_found_wherever_they_stand():
+    plain = [f"t{i}" for i in range(500)]
+    for special, meaning in (("\u0120x", " x"), ("<0x0A>", "\n")):
+        strings = [*plain[:250], "<", ">", special, *plain[250:]]
+        message = first_difference(words(*strings, texts={special: meaning}), words("other", *strings))
+        assert message.startswith(f"{special!r} (its token 252, the target's 253) stands for {meaning!r} there")
+
+
+class Counted(Written):
+    """A tokenizer that counts what it is asked to decode."""
+
+    asked = 0
+
+    def decode(self, ids):
+        Counted.asked += 1
+        return super().decode(ids)
+
+
+def test_of_150_000_strings_few_are_decoded_and_none_is_spelled_before_it_is_read():
+    strings = [f"\u0120word{i}" for i in range(150_000)]
+    draft, target = Words(Counted((*strings, "x")), 150_016), Words(Counted(("y", *strings)), 151_936)
+    assert first_difference(draft, target) is None
+    assert 0 < Counted.asked <= 4  # two strings tell all: one with the space and letters, and what is left
+    found = translation(draft, target)
+    assert len(found.common[0]) == 150_000
+    assert len(found.reading) == 0
+    assert found.reading[1] == (0,)
+    assert found.reading[0] == ()
 
 
 def test_a_special_token_that_means_nothing_on_one_side_is_no_difference():

@@ -16,12 +16,13 @@ from draftproof.drafters.model import ModelDrafter
 from draftproof.drafters.ngram import NgramDrafter
 from draftproof.drafters.none import NoDrafter
 from draftproof.drafters.suffix import SuffixDrafter, Suffixes
-from draftproof.drafters.vocabulary import TranslatedDrafter, Words, first_difference, translation
+from draftproof.drafters.vocabulary import TranslatedDrafter
 from draftproof.errors import UsageError
 from draftproof.models.backend import LoadedModel
 from draftproof.models.base import LayeredModel
 from draftproof.models.catalogue import SPECS, check_model, fingerprint, load
 from draftproof.models.tokenizer import Tokenizer
+from draftproof.models.words import Words, first_difference, translation
 from draftproof.warpers.pipeline import Pipeline
 
 __all__ = ["DRAFTER_SPECS", "check_spec", "fingerprint_of", "load_drafter"]
