@@ -33,8 +33,8 @@ def tokens():
     return [*letters, *(merge.replace(" ", "") for merge in MERGES), *SPECIALS]
 
 
-def write_gguf(path, arch="llama", seed=0, settings=None, **changes):
-    """Write a model with random weights and return the path.
+def write_gguf(path, arch="llama", seed=0, settings=None, tensors=None, **changes):
+    """Write a model with random weights, or with those given, and return the path.
 
     `settings` are fields of the file that are added, or left out where their value is None.
     """
@@ -46,7 +46,7 @@ def write_gguf(path, arch="llama", seed=0, settings=None, **changes):
     for key, value in fields.items():
         if value is not None and key != "general.architecture":
             _add(writer, key, value)
-    for name, array in _tensors(arch, shape, np.random.default_rng(seed)).items():
+    for name, array in (tensors or _tensors(arch, shape, np.random.default_rng(seed))).items():
         writer.add_tensor(name, np.asarray(array, np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -173,3 +173,51 @@ def _mamba_layer(shape, matrix, gain, rng):
         "ssm_d": gain(inner),
         "ssm_out.weight": matrix(shape.width, inner),
     }
+
+
+def write_llama(path, folder):
+    """Write the weights of a Hugging Face folder of a small Llama model of 266 tokens and return the path."""
+    import json
+
+    from safetensors.numpy import load_file
+
+    config, theirs = json.loads((folder / "config.json").read_text()), load_file(folder / "model.safetensors")
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    found = {
+        "token_embd.weight": theirs["model.embed_tokens.weight"],
+        "output_norm.weight": theirs["model.norm.weight"],
+    }
+    for layer in range(config["num_hidden_layers"]):
+        for ours, name in LLAMA_NAMES.items():
+            array = theirs[f"model.layers.{layer}.{name}.weight"]
+            turned = {"attn_q": heads, "attn_k": kv_heads}.get(ours)
+            found[f"blk.{layer}.{ours}.weight"] = _permuted(array, turned) if turned else array
+    shape = Shape(
+        config["hidden_size"],
+        heads,
+        kv_heads,
+        config["intermediate_size"],
+        config["num_hidden_layers"],
+        config["max_position_embeddings"],
+    )
+    fields = {"llama.attention.layer_norm_rms_epsilon": config["rms_norm_eps"]}
+    return write_gguf(path, "llama", 0, fields, found, **shape._asdict())
+
+
+LLAMA_NAMES = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+
+
+def _permuted(array, heads):
+    """Return rows in the order of llama.cpp, which turns neighbours where transformers turns halves."""
+    rows, columns = array.shape
+    return array.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)

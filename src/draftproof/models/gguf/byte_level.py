@@ -5,13 +5,14 @@ built is used only if it encodes sample texts as llama.cpp does. It must never b
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
 from draftproof.errors import UsageError
-from draftproof.models.gguf.header import read_fields
+from draftproof.models.gguf.header import Fields, read_fields
 from draftproof.models.gguf.pieces import Pieces
 
 __all__ = ["tokenizer_json"]
@@ -25,6 +26,8 @@ SAMPLES = (
     ),
     '{"name": "A b", "n": -12.5e3, "l": [true, null]}',
 )
+NORMAL, CONTROL, DEFINED = 1, 3, 4
+"""Kinds of tokens, by their number in the file. llama.cpp's own view is wider: it has `</s>` for a sign everywhere."""
 _ONE_DIGIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -43,14 +46,15 @@ def tokenizer_json(path: Path, pieces: Pieces) -> str:
     Raises:
         UsageError: if the tokenizer is of a kind that is not known here.
     """
-    fields = read_fields(path, lambda key: key in {f"tokenizer.ggml.{name}" for name in ("model", "pre", "merges")})
+    wanted = {f"tokenizer.ggml.{name}" for name in ("model", "pre", "merges", "token_type")}
+    fields = read_fields(path, wanted.__contains__)
     kind, way = fields.get("tokenizer.ggml.model"), fields.get("tokenizer.ggml.pre", "gpt-2")
     if kind != "gpt2" or way not in {*_SPLITS, "gpt-2", "smollm"}:
         raise UsageError(
             f"this file's tokenizer is {kind} with words cut as {way}; tokenizer.json can be made of gpt2 with"
             f" {', '.join(sorted({*_SPLITS, 'gpt-2', 'smollm'}))} only; take the model as hf:PATH for grammars"
         )
-    text = json.dumps(_built(fields.get("tokenizer.ggml.merges", []), way, pieces))
+    text = json.dumps(_built(fields, way, pieces.names))
     made = Tokenizer.from_str(text)
     for sample in SAMPLES:
         if made.encode(sample, add_special_tokens=False).ids != pieces.ids(sample.encode()):
@@ -58,20 +62,26 @@ def tokenizer_json(path: Path, pieces: Pieces) -> str:
     return text
 
 
-def _built(merges: list[str], way: str, pieces: Pieces) -> dict[str, Any]:
-    names = pieces.names
-    added = [
-        {"id": token, "content": name, "special": pieces.control(token)} | _EXACT
-        for name, token in names.items()
-        if pieces.added(token)
-    ]
-    words = {name: token for name, token in names.items() if not pieces.added(token)}
+def _built(fields: Fields, way: str, names: Mapping[str, int]) -> dict[str, Any]:
+    kinds = fields.get("tokenizer.ggml.token_type", [])
+    words, added = dict[str, int](), list[dict[str, Any]]()
+    for name, token in names.items():
+        kind = kinds[token] if token < len(kinds) else NORMAL
+        if kind in {CONTROL, DEFINED}:
+            added.append({"id": token, "content": name, "special": kind == CONTROL} | _EXACT)
+        else:
+            words[name] = token
     return {
         "version": "1.0",
         "added_tokens": added,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": _cut(way)},
         "decoder": _PLAIN,
-        "model": {"type": "BPE", "vocab": words, "merges": merges, "ignore_merges": way == "llama-bpe"},
+        "model": {
+            "type": "BPE",
+            "vocab": words,
+            "merges": fields.get("tokenizer.ggml.merges", []),
+            "ignore_merges": way == "llama-bpe",
+        },
     }
 
 

@@ -30,7 +30,7 @@ def model_files(path: Path) -> list[Path]:
         if path.is_dir():
             raise UsageError(f"{path} is a folder; give the .gguf file in it, or hf:{path} for a Hugging Face folder")
         if not path.is_file():
-            raise UsageError(f"{path} is no file")
+            raise UsageError(f"{path if str(path).isprintable() else shortened(str(path))} is no file")
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise UsageError(f"{path} is no GGUF file: it does not begin with the letters GGUF")

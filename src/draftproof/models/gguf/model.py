@@ -19,6 +19,9 @@ from draftproof.warpers.base import RowKind
 
 __all__ = ["GgufModel"]
 
+STEADY_ROWS = 8
+"""Rows of every call of a steady model: as many as a pass that checks seven drafts."""
+
 
 class GgufModel:
     """See `BatchModel`. Rows are logits.
@@ -75,7 +78,7 @@ class GgufModel:
 
     def steady(self) -> Self:
         """See `Model.steady`: whole blocks, and a context for every text."""
-        return cast("Self", Steady(type(self)(self.family.apart())))  # the protocol knows no other type
+        return cast("Self", Steady(type(self)(self.family.apart()), STEADY_ROWS))  # the protocol knows no other type
 
     def _part(self, tokens: Tokens, rows: int | None, parents: Sequence[int] | None) -> Part:
         """Return what is to be read; what is no text of this model is refused."""

@@ -13,8 +13,8 @@ from draftproof.models.gguf.library import Weights
 
 __all__ = ["Pieces"]
 
-UNUSED, CONTROL, DEFINED = 2, 8, 16
-"""Bits of llama_token_attr."""
+UNUSED = 2
+"""The bit of llama_token_attr for entries that only fill a vocabulary up."""
 
 
 class Pieces:
@@ -56,14 +56,6 @@ class Pieces:
     def name(self, token: int) -> str:
         """Return the string of a token, as the file writes it."""
         return self._lib.llama_vocab_get_text(self._vocab, token).decode("utf-8", "replace")
-
-    def control(self, token: int) -> bool:
-        """Return whether a token is no text but a sign."""
-        return bool(self._lib.llama_vocab_get_attr(self._vocab, token) & CONTROL)
-
-    def added(self, token: int) -> bool:
-        """Return whether a token is found in a text before it is cut into words."""
-        return bool(self._lib.llama_vocab_get_attr(self._vocab, token) & (CONTROL | DEFINED))
 
     def ids(self, text: bytes) -> list[int]:
         """Return the ids of a text; what is written like a special token is that token, as transformers has it."""
