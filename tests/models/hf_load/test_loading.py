@@ -1,10 +1,12 @@
 """A folder becomes the model it holds, whole or not at all; what does not fit is refused before it is read."""
 
+import json
 import shutil
 
 import numpy as np
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
@@ -96,10 +98,6 @@ def test_a_damaged_config_is_named(folder):
 
 OTHERS = {
     "masked": ({"architectures": ["BertForMaskedLM"], "model_type": "bert"}, "architectures is ['BertForMaskedLM']"),
-    "both ways": (
-        {"architectures": ["BertLMHeadModel"], "model_type": "bert", "is_decoder": False},
-        "architectures is ['BertLMHeadModel']",
-    ),
     "two parts": (
         {"architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "is_encoder_decoder": True},
         "architectures is ['T5ForConditionalGeneration']",
@@ -113,6 +111,21 @@ def test_what_is_no_causal_language_model_is_refused_by_name(folder, change, kin
     values, reason = OTHERS[kind]
     change(folder / "config.json", **values)
     assert f"{reason}; allowed are the causal language models of transformers" in refusal(folder)
+
+
+@pytest.mark.parametrize(("family", "is_refused"), [("Bert", True), ("GPTNeoX", False)])
+def test_a_family_is_judged_by_what_it_reads_not_by_what_its_config_says_of_itself(folder, family, is_refused):
+    """Both configs say that they are no decoders; Pythia (GPT-NeoX) is one all the same, and BERT reads both ways."""
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=320, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    assert json.loads((folder / "config.json").read_text())["is_decoder"] is False
+    if is_refused:
+        assert "Bert" in refusal(folder)
+    else:
+        assert load(f"hf:{folder}", "target").model.vocab_size == 320
 
 
 def test_code_that_comes_with_a_model_does_not_run_unless_asked(folder, change, tmp_path, monkeypatch):
@@ -187,3 +200,10 @@ def test_of_large_files_both_ends_are_in_the_fingerprint(folder, monkeypatch):
     path.write_bytes(weights + b"\0")
     seen.add(fingerprint(f"hf:{folder}", "target"))
     assert len(seen) == 6
+
+
+def test_weights_in_the_older_format_are_read_too(folder, saved):
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    models = [load(f"hf:{each}", "target").model for each in (folder, saved)]
+    assert (np.asarray(models[0].extend([5, 6, 7])) == np.asarray(models[1].extend([5, 6, 7]))).all()

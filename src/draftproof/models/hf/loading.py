@@ -53,7 +53,7 @@ def _check_architecture(folder: Path, spec: HfSpec) -> None:
         return
     known = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     causal = not names or not set(names).isdisjoint(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
-    if known and causal and not config.get("is_encoder_decoder") and config.get("is_decoder", True):
+    if known and causal and not config.get("is_encoder_decoder"):
         return
     if has_code and not known:
         raise UsageError(
