@@ -8,6 +8,8 @@ import pytest
 
 FOLDER = Path(os.environ.get("DRAFTPROOF_REAL_MODELS") or Path(__file__).parents[1] / "benchmarks" / "models")
 QUANTISED = {"qwen-1.5b": "q4_k_m", "qwen-0.5b": "q4_k_m", "smollm2-135m": "q4_1"}
+THREADS = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+"""As many as torch takes."""
 PROMPT = 'def is_prime(n: int) -> bool:\n    """Return whether n is a prime number."""\n'
 
 
@@ -37,4 +39,4 @@ def real(name):
     path = FOLDER / (model if kind == "hf" else f"{model}-{QUANTISED[model]}.gguf")
     if not path.exists():
         pytest.fail(f"{path} is not there; `make test-real` fetches it", pytrace=False)
-    return f"hf:{path}?dtype=bfloat16" if kind == "hf" else f"gguf:{path}?threads={os.cpu_count()}"
+    return f"hf:{path}?dtype=bfloat16" if kind == "hf" else f"gguf:{path}?threads={THREADS}"
