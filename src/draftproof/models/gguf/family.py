@@ -153,7 +153,7 @@ class Family:
 
     def _open(self) -> Context:
         size = self.limit + BATCH
-        check_room({f"another cache of {size} tokens": size * self.per_token}, free_memory())
+        check_room({f"a cache of {size} tokens": size * self.per_token}, free_memory())
         self._contexts.append(Context(self.weights, self._spec, size, self._sequences))
         return self._contexts[-1]
 
