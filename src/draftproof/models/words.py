@@ -6,6 +6,7 @@ nothing if none is needed, or in what the two differ. It must never copy 150,000
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_letters, digits
 from typing import Protocol
 
@@ -48,9 +49,12 @@ class Words:
     tokenizer: Spelling
     size: int
 
-    def ids(self) -> dict[str, TokenId]:
+    def ids(self) -> Mapping[str, TokenId]:
         """Return the id of each string that the rows have an entry for."""
-        return {text: token for text, token in self.tokenizer.vocabulary.items() if token < self.size}
+        vocabulary = self.tokenizer.vocabulary
+        if max(vocabulary.values(), default=-1) < self.size:
+            return vocabulary
+        return {text: token for text, token in vocabulary.items() if token < self.size}
 
 
 Ids = NDArray[np.int64] | slice
@@ -124,12 +128,11 @@ def translation(draft: Words, target: Words) -> Translation | None:
     agree = _agree(theirs, ours)
     if agree and draft.size == target.size:
         return None
-    shared = theirs.keys() & ours.keys()
     if agree:
-        first = slice(0, max((theirs[text] for text in shared), default=-1) + 1)
+        first = slice(0, max((token for text, token in theirs.items() if text in ours), default=-1) + 1)
         common: tuple[Ids, Ids] = first, first
     else:
-        order = sorted(shared, key=theirs.__getitem__)
+        order = sorted(theirs.keys() & ours.keys(), key=theirs.__getitem__)
         theirs_first, ours_first = (
             np.fromiter((ids[text] for text in order), np.int64, len(order)) for ids in (theirs, ours)
         )
@@ -146,7 +149,11 @@ class _Reading(dict[TokenId, tuple[TokenId, ...]]):
 
     def __init__(self, theirs: Mapping[str, TokenId], ours: Mapping[str, TokenId]) -> None:
         super().__init__()
-        self._theirs, self._texts = theirs, {token: text for text, token in ours.items()}
+        self._theirs, self._ours = theirs, ours
+
+    @cached_property
+    def _texts(self) -> dict[TokenId, str]:
+        return {token: text for text, token in self._ours.items()}
 
     def __missing__(self, token: TokenId) -> tuple[TokenId, ...]:
         text = self._texts.get(token, "")
@@ -156,10 +163,10 @@ class _Reading(dict[TokenId, tuple[TokenId, ...]]):
 
 def _agree(theirs: Mapping[str, TokenId], ours: Mapping[str, TokenId]) -> bool:
     """Return whether no string has two ids, and no id two strings."""
-    if theirs == ours:
-        return True
-    there, here = (dict(one.items() - other.items()) for one, other in ((theirs, ours), (ours, theirs)))
-    return there.keys().isdisjoint(here) and set(there.values()).isdisjoint(here.values())
+    if not all(ours.get(text, token) == token for text, token in theirs.items()):
+        return False
+    alone = ({one[text] for text in one.keys() - other.keys()} for one, other in ((theirs, ours), (ours, theirs)))
+    return next(alone).isdisjoint(next(alone))
 
 
 def _telling(texts: Iterable[str]) -> Iterator[str]:
