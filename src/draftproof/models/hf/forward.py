@@ -20,7 +20,7 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicS
 from draftproof.models.hf.attention import Part, Pass, attention_of_texts, configs_of
 from draftproof.models.hf.cache import TextCache
 
-__all__ = ["Forward", "embedding_of"]
+__all__ = ["Forward", "device_of"]
 
 ROUNDS = 3
 """How often one row and two rows are timed, in turns."""
@@ -38,13 +38,14 @@ class Forward:
 
     def __init__(self, module: PreTrainedModel, pad_rows: bool | None = None) -> None:
         self.module, self.pad_rows = module, pad_rows
-        self.windows = _windows(module)
-        """Of each layer, how far back it sees; None if some of them do not attend to what was read."""
+        parameters = inspect.signature(module.forward).parameters
+        self.windows = _windows(module) if {"cache", "position_ids"} <= parameters.keys() else None
+        """Of each layer, how far back it sees; None if some do not attend to what was read, or to given positions."""
         self.exits = dict[int, Forward]()
         """Those of its first layers, by how many."""
         self._configs = configs_of(module)
-        self._device = embedding_of(module).weight.device
-        self._cuts = "logits_to_keep" in inspect.signature(module.forward).parameters
+        self._device = device_of(module)
+        self._cuts = "logits_to_keep" in parameters
 
     def __call__(self, parts: Sequence[Part]) -> list[Tensor]:
         """Read the parts, each of another text, and return the wanted logits (n, V) of each, where they are."""
@@ -98,9 +99,13 @@ class Forward:
         return median(seconds[2]) < CLEARLY * median(seconds[1])
 
 
-def embedding_of(module: PreTrainedModel) -> Embedding:
-    """Return what turns tokens into states: tokens go to its device."""
-    return cast("Embedding", module.get_input_embeddings())
+def device_of(module: PreTrainedModel) -> torch.device:
+    """Return the device that turns tokens into states: tokens go there."""
+    embedding = cast("Embedding", module.get_input_embeddings())
+    device = embedding.weight.device
+    if device.type == "meta":  # weights are brought from elsewhere when they are needed
+        device = torch.device(cast("Any", embedding)._hf_hook.execution_device)  # noqa: SLF001 (of accelerate)
+    return device
 
 
 def _windows(module: PreTrainedModel) -> list[int | None] | None:

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from draftproof.models.hf.attention import NotUnderstoodError, Part
 from draftproof.models.hf.cache import TextCache
-from draftproof.models.hf.forward import Forward, embedding_of
+from draftproof.models.hf.forward import Forward, device_of
 
 __all__ = ["PROBE", "agree", "bytes_per_token", "whole_rows"]
 
@@ -32,19 +32,23 @@ def bytes_per_token(forward: Forward) -> int | None:
         found = forward([Part(cache, text[cut:], range(cut, len(text)), None, len(text) - cut) for cache, text in both])
     except REFUSALS:
         return None
-    agreed = all(agree(rows, whole_rows(forward.module, text)[cut:]) for rows, text in zip(found, texts, strict=True))
+    agreed = all(
+        agree(forward.module, rows, whole_rows(forward.module, text)[cut:])
+        for rows, text in zip(found, texts, strict=True)
+    )
     return caches[0].bytes_per_token if agreed and caches[0].layers == len(forward.windows) else None
 
 
 def whole_rows(module: PreTrainedModel, ids: Sequence[int]) -> Tensor:
     """Return the logits (n, V) of a text that is read at once and without a cache."""
     with torch.inference_mode():
-        device = embedding_of(module).weight.device
+        device = device_of(module)
         return module(input_ids=torch.tensor([list(ids)], device=device), use_cache=False).logits[0]
 
 
-def agree(found: Tensor, expected: Tensor) -> bool:
-    """Whether rows are the same but for rounding; what is read otherwise than it should be is off by far more."""
-    most = 1e-3 if expected.dtype in {torch.float32, torch.float64} else 0.05
+def agree(module: PreTrainedModel, found: Tensor, expected: Tensor) -> bool:
+    """Return whether rows are the same but for the rounding of a module; read in a wrong way they are further off."""
+    exact = module.dtype in {torch.float32, torch.float64} and not hasattr(module.config, "quantization_config")
     found, expected = found.double(), expected.double()
-    return bool((found - expected).abs().max() <= most * (expected.max() - expected.min()))
+    most = (1e-4 if exact else 0.05) * (expected.max() - expected.min())
+    return bool((found - expected).abs().max() <= most)

@@ -15,7 +15,7 @@ from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from draftproof.errors import UsageError
 from draftproof.models.hf.facts import Facts
-from draftproof.models.hf.forward import embedding_of
+from draftproof.models.hf.forward import device_of
 from draftproof.models.hf.probe import PROBE, REFUSALS, agree, whole_rows
 from draftproof.types import Array, Tokens
 from draftproof.warpers.base import RowKind
@@ -46,7 +46,7 @@ def stateful_of(module: PreTrainedModel, facts: Facts) -> "HfStateful":
         except REFUSALS:
             continue
         rows = torch.cat([torch.as_tensor(piece) for piece in found])
-        if agree(rows, whole_rows(module, PROBE)):
+        if agree(module, rows, whole_rows(module, PROBE)) and (stride == 1 or model.heeds_its_state()):
             return model.fresh()
     raise UsageError(f"{type(module).__name__}: its cache does not give the rows that it gives without one")
 
@@ -64,7 +64,7 @@ class _Call(NamedTuple):
         if not self.cuts:
             del given["logits_to_keep"]
         with torch.inference_mode():
-            given["input_ids"] = torch.tensor([list(ids)], device=embedding_of(self.module).weight.device)
+            given["input_ids"] = torch.tensor([list(ids)], device=device_of(self.module))
             logits = self.module(**given, use_cache=True).logits[0]
         return logits[len(logits) - wanted :]
 
@@ -96,6 +96,22 @@ class HfStateful:
             start = end
         return self._facts.rows(found)
 
+    def heeds_its_state(self) -> bool:
+        """Whether several tokens at once read on from the recurrent state; some modules begin with an empty one.
+
+        So another state must give other rows. How far off they are says nothing: a state may matter little.
+        """
+        found: list[Tensor] = []
+        for other in (0, 1):
+            model = self.fresh()
+            model.extend(PROBE[:3], 1)
+            states = model._recurrent_states()  # noqa: SLF001 (of its own class)
+            with torch.inference_mode():
+                for state in states:
+                    state.add_(other)
+            found.append(torch.as_tensor(model.extend(PROBE[3:])))
+        return not states or not torch.equal(*found)
+
     def try_rewind(self, length: int) -> bool:
         """See `StatefulModel.try_rewind`: attention that keeps everything goes back."""
         if not all(type(layer) is DynamicLayer for layer in self._cache.layers):
@@ -120,6 +136,10 @@ class HfStateful:
     def steady(self) -> Self:
         """See `StatefulModel.steady`: one token at a time, whatever is asked."""
         return type(self)(self._call, self._facts, 1, 1)
+
+    def _recurrent_states(self) -> list[Tensor]:
+        kept = [getattr(layer, "recurrent_states", {}) for layer in self._cache.layers]
+        return [state for states in kept for state in states.values() if state is not None]
 
 
 def _copy(cache: DynamicCache) -> DynamicCache:
