@@ -33,6 +33,7 @@ from draftproof.redteam.tampers import (
     innocent_loops,
     innocents,
     noise,
+    padding,
     penalties,
     positions,
     recurrent,
@@ -61,8 +62,8 @@ from draftproof.witness.tables import WORLDS, World
 from engines_of_tests import PROMPT, RAW, order_table, without_zeros
 
 FAMILIES = (
-    noise, seeds, positions, counts, drafting, settings, penalties, cache_family, buffers, recurrent, batch, stops,
-    reports, floats, vocabulary, controls, states, strings, innocents, innocent_loops, innocent_controls,
+    noise, seeds, positions, counts, drafting, settings, penalties, cache_family, buffers, padding, recurrent, batch,
+    stops, reports, floats, vocabulary, controls, states, strings, innocents, innocent_loops, innocent_controls,
 )  # fmt: skip
 TAMPERS = {tamper.name: tamper for family in FAMILIES for tamper in family.TAMPERS}
 HARMFUL = [tamper for tamper in TAMPERS.values() if not tamper.harmless]

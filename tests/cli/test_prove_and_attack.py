@@ -59,9 +59,51 @@ def test_an_engine_of_ones_own_can_be_examined(tmp_path, function, status):
     assert done.returncode == status, done.stderr
 
 
+PAIR = ("prove", "--target", "tiny:draft", "--prompt", "And the king", "--max-tokens", "6")
+
+
+@pytest.mark.parametrize("drafter", ["tiny:target", "ngram", "none", "early_exit:1"])
+def test_a_pair_is_examined_by_every_witness_of_real_models_whatever_drafts(command, drafter):
+    target = ("--target", "tiny:target") if drafter == "early_exit:1" else ()
+    status, out, err = command(*PAIR, *target, "--drafter", drafter, "--json")
+    findings = json.loads(out)
+    assert (status, err) == (0, "")
+    assert {finding["verdict"] for finding in findings} == {"LOSSLESS"}
+    assert {finding["witness"] for finding in findings} == {"replay", "report", "identity", "greedy", "oracles"}
+
+
+def test_all_rules_are_examined_on_a_pair_where_that_is_asked(command):
+    status, out, _ = command(*PAIR, "--rule", "all", "--num-speculative-tokens", "2", "--json")
+    assert status == 0
+    assert {finding["subject"].split(",")[0] for finding in json.loads(out)} == set(RULES)
+
+
+def test_the_findings_on_a_pair_come_in_lines_and_a_sentence_ends_them(command):
+    status, out, _ = command(*PAIR, "--seed", "3", "--seed", "4", "--temperature", "0", "--top-p", "1")
+    *lines, ending = out.splitlines()
+    assert status == 0
+    assert all(line.startswith("LOSSLESS ") for line in lines)
+    assert ending == f"LOSSLESS in all of {len(lines)} cases"
+
+
+def test_a_tamper_turns_a_pair_red(command):
+    status, out, _ = command(*PAIR, "--engine", "tamper:all-drafts-stay")
+    assert status == 1
+    assert "LOSSY replay on all-drafts-stay, prompt 1" in out
+
+
 @pytest.mark.parametrize(
     ("words", "option", "said"),
     [
+        (("prove", "--drafter", "ngram"), "--drafter", "needs a target too"),
+        (("prove", "--prompt", "x"), "PROMPT", "needs a target too"),
+        (("prove", "--target", "nobody"), "--target", "allowed are"),
+        ((*PAIR, "--drafter", "nobody"), "--drafter", "allowed are"),
+        ((*PAIR, "--temperature", "-1"), "--temperature", "allowed"),
+        ((*PAIR, "--top-p", "2"), "--top-p", "allowed"),
+        ((*PAIR, "--num-speculative-tokens", "-1"), "--num-speculative-tokens", "allowed"),
+        ((*PAIR, "--max-tokens", "-1"), "--max-tokens", "allowed"),
+        ((*PAIR, "--seed", "-1"), "--seed", "allowed"),
         (("prove", "--rule", "tokn"), "--rule", "allowed are token, block"),
         (("prove", "--engine", "mine"), "--engine", "MODULE:FUNCTION"),
         (("prove", "--engine", "no_such_module:f"), "--engine", "no_such_module"),

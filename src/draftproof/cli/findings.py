@@ -41,12 +41,13 @@ def print_whole(console: Console, table: Table) -> None:
 
 
 def print_finding(finding: Finding) -> None:
-    """Print a finding in a line."""
+    """Print a finding in a line, at once: the next may take a while."""
     console = Console(highlight=False)
     verdict = Text(finding.verdict, VERDICT_STYLES[finding.verdict])
     where = f" ({finding.where})" if finding.where else ""
     line = Text.assemble(verdict, f" {finding.witness} on {finding.subject}: {finding.reason}{where}")
     console.print(line, soft_wrap=True)
+    console.file.flush()
 
 
 def print_ending(findings: Sequence[Finding], remark: str = "") -> None:

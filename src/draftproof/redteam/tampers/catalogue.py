@@ -18,6 +18,7 @@ from draftproof.redteam.tampers import (
     look_alikes,
     lossy,
     noise,
+    padding,
     penalties,
     positions,
     proposal,
@@ -37,7 +38,7 @@ __all__ = ["TAMPERS"]
 
 _FAMILIES = (
     residual, acceptance, proposal, lossy, block, coupling, trees, noise, seeds, positions, counts, drafting, settings,
-    penalties, controls, states, cache, buffers, recurrent, batch, stops, strings, reports, floats, vocabulary,
+    penalties, controls, states, cache, buffers, padding, recurrent, batch, stops, strings, reports, floats, vocabulary,
     look_alikes, innocents, innocent_loops, innocent_controls,
 )  # fmt: skip
 
