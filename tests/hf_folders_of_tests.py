@@ -21,18 +21,20 @@ def trained():
     return tokenizer
 
 
-def save_model(folder):
-    """Save the model with weights, config, tokenizer and its settings."""
+def save_model(folder, context=64, **settings):
+    """Save the model with weights, config, tokenizer and its settings, to which some may be added."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=320, hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2,
-        num_key_value_heads=1, max_position_embeddings=64, bos_token_id=0, eos_token_id=1,
+        num_key_value_heads=1, max_position_embeddings=context, bos_token_id=0, eos_token_id=1,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder)
     trained().save(str(folder / "tokenizer.json"))
-    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<|bos|>", "eos_token": "<|end|>"}
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<|bos|>", "eos_token": "<|end|>", **settings
+    }  # fmt: skip
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     return folder

@@ -14,6 +14,8 @@ import pytest
 import typer.main
 
 from draftproof.cli.app import app
+from ggufs_of_tests import TEMPLATE, write_gguf
+from hf_folders_of_tests import save_model
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -45,6 +47,15 @@ def python_blocks():
 def home(tmp_path_factory):
     """A place for what commands keep, which is not the user's."""
     return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def stand_ins(tmp_path_factory):
+    """Small random models in place of the published ones that the documents name."""
+    folder = tmp_path_factory.mktemp("published")
+    qwen, file = save_model(folder / "hf", 512, chat_template=TEMPLATE), write_gguf(folder / "draft.gguf", "qwen2")
+    published = {f"hf:Qwen/Qwen2.5-Coder-{size}-Instruct": f"hf:{qwen}" for size in ("1.5B", "0.5B")}
+    return published | {f"gguf:qwen2.5-coder-{size}-instruct-q4_k_m.gguf": f"gguf:{file}" for size in ("1.5b", "0.5b")}
 
 
 def run(words, home):
@@ -82,8 +93,8 @@ def serve(command, env):
 
 
 @pytest.mark.parametrize("command", list(commands()))
-def test_every_command_runs(command, home):
-    words = shlex.split(command)
+def test_every_command_runs(command, home, stand_ins):
+    words = [stand_ins.get(word, word) for word in shlex.split(command)]
     words = words[1:] if words[0] == "draftproof" else words[3:]
     if words == ["plan"] and not list(home.iterdir()):  # it follows a `measure` in the documents, but not in here
         run(["measure", "--rule", "token", "--rounds", "4", "--workload", "continuation", "--max-tokens", "64"], home)
