@@ -8,13 +8,12 @@ first, from other prompts of the same kind: it says how many tokens each drafter
 import argparse
 import sys
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
 
-from draftproof.economics.machine import machine as this_machine
+from draftproof.economics.machine import machine
 from draftproof.engine.setup import Models
 from real_arms import GREEDY, SAMPLED, Ours, Sampled, Theirs, module_of
 from real_bench import RULE, Bench
@@ -27,7 +26,6 @@ CODE_TOKENS, EDIT_TOKENS = 48, 192
 OTHERS = 6
 """Prompts for what is there to compare with."""
 ASSISTANT_LENGTHS, LOOKUP_LENGTHS = (2, 3, 4, 5, 6), (5, 10, 16)
-LIBRARIES = ("torch", "transformers", "llama-cpp-python")
 
 
 def qwen_code(bench: Bench, sampled: Sampled) -> None:
@@ -138,13 +136,6 @@ def spec(kind: str, name: str) -> str:
     return f"gguf:{model.file}?threads={torch.get_num_threads()}"
 
 
-def machine() -> dict[str, str]:
-    import torch
-
-    versions = {name: metadata.version(name) for name in LIBRARIES}
-    return this_machine() | versions | {"threads": str(torch.get_num_threads())}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="4 code prompts and 2 files")
@@ -156,7 +147,7 @@ def main() -> None:
     if missing := [str(one.file) for one in MODELS if not (one.file.exists() and one.folder.exists())]:
         sys.exit(f"{missing[0]} or its folder is not there; benchmarks/real_models.py fetches it (into {FOLDER})")
     code, copied = asked("code")[: 4 if given.quick else given.prompts], edits()[: 2 if given.quick else 4]
-    table = Table(machine(), given.file, again=given.again)
+    table = Table(machine(["hf:", "gguf:"]), given.file, again=given.again)
     with Status("loading", console=Console(stderr=True)) as status:
         bench = Bench(table, Models(), status.update, code, copied)
         try:

@@ -124,20 +124,22 @@ class Theirs:
         return self._arm(configured, assistant_model=assistant)
 
     def prompt_lookup(self, length: int) -> Arm:
-        return self._arm(prompt_lookup_num_tokens=length)
+        return self._arm(settings={"prompt_lookup_num_tokens": length})
 
-    def _arm(self, configured: Callable[[], None] = lambda: None, **asked: Any) -> Arm:
+    def _arm(
+        self, configured: Callable[[], None] = lambda: None, settings: dict[str, Any] | None = None, **asked: Any
+    ) -> Arm:
         import torch
-        from transformers import GenerationConfig
+        from transformers import GenerationConfig, logging
 
-        greedy = self.sampled.temperature == 0
-        law = {"do_sample": False} if greedy else {"do_sample": True, **_law(self.sampled)}
+        logging.set_verbosity_error()
+        whole = {"pad_token_id": 0, **_law(self.sampled), **(settings or {})}
 
         @torch.inference_mode()
         def text(prompt: Sequence[int], tokens: int, seed: int) -> Done:
             configured()
             torch.manual_seed(seed)
-            config = GenerationConfig(**law, max_new_tokens=tokens, pad_token_id=0)
+            config = GenerationConfig(**whole, max_new_tokens=tokens)
             watch = _Watch()
             ids = torch.tensor([list(prompt)])
             found = self.module.generate(ids, generation_config=config, streamer=watch, **asked)
@@ -150,7 +152,9 @@ class Theirs:
 
 
 def _law(sampled: Sampled) -> dict[str, Any]:
-    return {"temperature": sampled.temperature, "top_p": sampled.top_p, "top_k": 0}
+    if sampled.temperature == 0:
+        return {"do_sample": False}
+    return {"do_sample": True, "temperature": sampled.temperature, "top_p": sampled.top_p, "top_k": 0}
 
 
 class _Watch:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 TEXTS = Path(__file__).parent / "texts"
 MESSAGE = "USER: "
-RENAMED = ("balance", "settings", "ordered", "attempts", "lines", "amount", "groups", "widths")
+RENAMED = ("balance", "settings", "ordered", "attempts", "median", "size", "groups", "widths")
 """A name for each request to edit; the last half is there to plan with."""
 
 
@@ -26,15 +26,17 @@ def asked(name: str) -> list[Asked]:
 
 
 def edits() -> list[Asked]:
-    """Return requests to print a file of 120 lines again; its parts stand in another order each time."""
-    parts = _divided("file_to_edit")
-    found = []
+    """Return requests to print a file of 120 lines again, four to measure and four with half of it to plan.
+
+    The parts of the file stand in another order each time.
+    """
+    parts, found = _divided("file_to_edit"), []
     for i, name in enumerate(RENAMED):
-        file = "\n\n\n".join(["import argparse\nimport time", *parts[i:], *parts[:i]])
+        chosen = [*parts[i:], *parts[:i]][: len(parts) if i < len(RENAMED) // 2 else len(parts) // 2]
+        file = "\n\n\n".join(["import argparse\nimport time", *chosen])
         change = f"with the name {name} changed to {name}_1 and nothing else changed"
-        found.append(
-            Asked(f"Print this file again, whole, {change}. Only the code.\n\n```python\n{file}\n```", chat=True)
-        )
+        message = f"Print this file again, whole, {change}. Only the code.\n\n```python\n{file}\n```"
+        found.append(Asked(message, chat=True))
     return found
 
 
