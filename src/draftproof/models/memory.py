@@ -1,4 +1,4 @@
-"""Whether what is to be loaded fits into memory. In: planned bytes, by what they are for, and free ones. Out: a refusal.
+"""Whether what is to be loaded fits into memory. In: planned bytes, by what they are for, and free ones. Out: refusals.
 
 It must never read or allocate what it plans for.
 """
