@@ -9,7 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from draftproof.integrations.call import Call
 
 
-def llama(vocab_size, seed, layers=2):
+def a_llama(vocab_size, seed, layers=2):
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=vocab_size, hidden_size=32, intermediate_size=64, num_hidden_layers=layers, num_attention_heads=4,
@@ -30,8 +30,13 @@ def alike(module, seed, part=0.2):
 
 
 @pytest.fixture(scope="session")
+def llama():
+    return a_llama
+
+
+@pytest.fixture(scope="session")
 def target():
-    return llama(64, 1)
+    return a_llama(64, 1)
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +46,7 @@ def draft(target):
 
 @pytest.fixture(scope="session")
 def small():
-    return llama(8, 3)
+    return a_llama(8, 3)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import torch
+from draftproof.errors import MissingExtraError, UsageError
+
+try:
+    import torch
+    import transformers as _  # noqa: F401 (whether it is there)
+except ImportError:
+    raise MissingExtraError("it needs transformers; install it with: pip install 'draftproof[hf]'") from None
+
 from torch import Tensor
 from transformers import (
     GenerationConfig,
@@ -28,7 +35,6 @@ from draftproof.engine.batch import Request, decode
 from draftproof.engine.length import DraftLength, FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.passes import Pass
-from draftproof.errors import UsageError
 from draftproof.integrations.call import Call, beside
 from draftproof.integrations.drafting import Modules
 from draftproof.integrations.prompts import Prompt
