@@ -99,6 +99,8 @@ def test_the_length_is_the_plans_and_nothing_may_change_it(length):
         ("tiny:/models/small", "/models/small", "DRAFT.gguf"),
         ("org/small", "org/small", "DRAFT.gguf"),
         ("/models/small.gguf", "DRAFT_MODEL", "/models/small.gguf"),
+        ("hf:org/small?dtype=bfloat16", "org/small", "DRAFT.gguf"),
+        ("gguf:/models/small.gguf?threads=2", "DRAFT_MODEL", "/models/small.gguf"),
         (AWKWARD, AWKWARD, "DRAFT.gguf"),
         (f"{AWKWARD}.gguf", "DRAFT_MODEL", f"{AWKWARD}.gguf"),
     ],
@@ -107,6 +109,32 @@ def test_an_engine_gets_the_draft_model_or_a_word_to_replace(drafter, folder, gg
     assert vllm("token", drafter)["model"] == folder
     assert llama_cpp("token", drafter)["--spec-draft-model"] == gguf
     assert transformers("token", drafter)[1] == folder
+
+
+@pytest.mark.parametrize(
+    ("drafter", "config"),
+    [
+        ("ngram", {"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_min": 1, "prompt_lookup_max": 4}),
+        ("ngram:2-3", {"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_min": 2, "prompt_lookup_max": 3}),
+        ("suffix:notes.txt", {"method": "suffix", "num_speculative_tokens": 5}),
+    ],
+)
+def test_a_draft_that_is_looked_up_has_a_method_of_its_own(drafter, config):
+    assert vllm("token", drafter, 5) == config
+
+
+@pytest.mark.parametrize("drafter", ["ngram", "suffix", "early_exit:2", "chain:ngram,tiny:draft"])
+def test_an_engine_that_lacks_a_drafter_says_so_and_names_no_draft_model(drafter):
+    for command in engines("token", drafter):
+        assert "DRAFT" not in command.text
+        words = shlex.split(command.text, comments=True)
+        assert words or command.text.startswith("# there is no ")
+
+
+def test_the_number_of_layers_and_of_tokens_reach_transformers():
+    command = engines("token", "early_exit:3", 6)[2]
+    assert command.text == "do_sample=True, assistant_early_exit=3"
+    assert command.note == "before it, model.generation_config.num_assistant_tokens = 6"
 
 
 def test_a_home_folder_is_spelled_out_because_no_shell_expands_it_inside_quotes(monkeypatch):

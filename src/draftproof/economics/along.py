@@ -19,7 +19,7 @@ import numpy as np
 
 from draftproof.types import Array
 
-__all__ = ["Along", "Passes", "acceptance_along", "passes_of", "survival_along"]
+__all__ = ["Along", "Passes", "acceptance_along", "mean_acceptance", "passes_of", "survival_along"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,12 @@ def acceptance_along(rule: str, along: Along) -> Array:
     if rule == "coupled":
         return along.coupled / along.target
     return np.minimum(along.draft, along.target) / along.target
+
+
+def mean_acceptance(rule: str, along: Along) -> float:
+    """Return the mean of it over all places where a token is proposed; 0 if there is none."""
+    proposed = along.proposed
+    return float(acceptance_along(rule, along)[proposed].mean()) if proposed.any() else 0.0
 
 
 def survival_along(rule: str, along: Along, longest: int) -> Array:

@@ -93,7 +93,7 @@ def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int
     stop = Stop(sum(lengths) + len(lengths), engine.target.context_limit)
     noises = tuple(PhiloxNoise(0, sample) for sample in range(batch))
     happened = decode([Request(replace(engine, length=ListedLengths(lengths)), prompt, stop, noises)], batch)
-    by_length: dict[int, list[float]] = {length: [] for length in sorted({*lengths})}
+    by_length: list[list[float]] = [[] for _ in range(max(lengths) + 1)]
     began = 0.0
     for i, length in enumerate(lengths):
         passes = list(itertools.islice(happened, batch))
@@ -104,8 +104,8 @@ def _together(engine: Engine, prompt: Tokens, lengths: Sequence[int], batch: int
             by_length[length].append(ended - began)
         began = ended
     happened.close()  # pyright: ignore[reportAttributeAccessIssue]
-    seen = [length for length, seconds in by_length.items() if seconds]
-    seconds = np.interp(list(by_length), seen, [np.median(by_length[length]) for length in seen]) / batch
+    seen = [length for length, seconds in enumerate(by_length) if seconds]
+    seconds = np.interp(range(len(by_length)), seen, [np.median(by_length[length]) for length in seen]) / batch
     return Costs(0.0, tuple(map(float, seconds)))
 
 

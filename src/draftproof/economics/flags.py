@@ -9,6 +9,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from draftproof.economics.lookup_flags import lookup_texts
 from draftproof.errors import UsageError
 
 __all__ = ["Command", "commands"]
@@ -47,8 +48,9 @@ def commands(rule: str, drafter: str, num_speculative_tokens: int) -> tuple[Comm
 
     Args:
         rule: `token`, `block`, `match` or `coupled`.
-        drafter: `tiny:PATH`, a path, or a name of the Hugging Face hub. `tiny:draft`, `DRAFT` and a file of another
-            format than the engine reads give a placeholder: `DRAFT_MODEL`, or `DRAFT.gguf` for llama.cpp.
+        drafter: `tiny:PATH`, `hf:NAME`, `gguf:PATH`, a drafter without a model, a path, or a name of the hub.
+            `tiny:draft`, `DRAFT` and a file of another format than the engine reads give a placeholder: `DRAFT_MODEL`,
+            or `DRAFT.gguf` for llama.cpp.
         num_speculative_tokens: the draft length, the same in every pass; 0 for no speculation.
 
     Raises:
@@ -70,6 +72,8 @@ def commands(rule: str, drafter: str, num_speculative_tokens: int) -> tuple[Comm
             Command("llama.cpp", "# leave out --spec-type and --spec-draft-model", ""),
             Command("transformers", "assistant_model=None", ""),
         )
+    if texts := lookup_texts(drafter, num_speculative_tokens):
+        return tuple(_looked_up(rule, engine, *text) for engine, text in texts.items())
     folder, gguf = _models(drafter)
     return (
         _vllm(rule, folder, num_speculative_tokens),
@@ -80,12 +84,19 @@ def commands(rule: str, drafter: str, num_speculative_tokens: int) -> tuple[Comm
 
 def _models(drafter: str) -> tuple[str, str]:
     """Return the draft model as a folder or hub name, and as a GGUF file; placeholders where it is not one."""
-    name = drafter.removeprefix("tiny:")
+    kind, colon, rest = drafter.partition(":")
+    name = rest.partition("?")[0] if colon and kind in {"hf", "gguf"} else drafter.removeprefix("tiny:")
     if name in _EMBEDDED:
         return _FOLDER, _GGUF
     if name.startswith("~"):  # inside quotes no shell would expand it
         name = str(Path(name).expanduser())
     return (_FOLDER, name) if name.lower().endswith(".gguf") else (name, _GGUF)
+
+
+def _looked_up(rule: str, engine: str, text: str, note: str) -> Command:
+    """Return the command of an engine whose draft is no model: what it has to draw is certain, so it has one rule."""
+    lost = "" if text.startswith("#") else _LOST.get(rule, "")
+    return Command(engine, text, "; ".join(part for part in (note, lost) if part))
 
 
 def _vllm(rule: str, model: str, length: int) -> Command:

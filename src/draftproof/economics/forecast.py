@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from draftproof.economics.along import Passes, acceptance_along, passes_of, survival_along
+from draftproof.economics.along import Passes, mean_acceptance, passes_of, survival_along
 from draftproof.economics.costs import growth, pass_seconds_by_rule, plain_seconds, usual_context
 from draftproof.economics.rehearsal import STAGES
 from draftproof.economics.samples import Floats, Samples
@@ -50,7 +50,7 @@ class Forecast:
         interval: 90 % for a run of the same size.
         tokens_per_pass: expected, short passes at the end of a text included.
         survival: for k = 1..K the share of passes, of those with room for K, that keep k tokens or more.
-        acceptance: the mean chance of a drafted token, each tested alone.
+        acceptance: the mean chance of a drafted token, each tested alone; of places where nothing is proposed none.
         naive: the speed-up by the formula for i.i.d. acceptance, at the same costs.
     """
 
@@ -98,7 +98,7 @@ class Forecaster:
 
     def _acceptance(self, setting: Setting, workload: str) -> float:
         rule = "token" if setting.rule == "block" else setting.rule
-        return float(acceptance_along(rule, self.samples.texts[workload].along[setting.drafter]).mean())
+        return mean_acceptance(rule, self.samples.texts[workload].along[setting.drafter])
 
 
 class _Run:

@@ -50,13 +50,14 @@ def measure(
     pair.check(rounds)
     pace = _pace(pair, seed)
     texts = {workload: score_texts(pair, prompts, seed, advance, pace) for workload, prompts in pair.prompts.items()}
+    silent = {d for d in pair.drafters if not all(text.along[d].proposed.all() for text in texts.values())}
     found: dict[tuple[str, str], list[list[TimedPass]]] = {(d, rule): [] for d in pair.drafters for rule in pair.rules}
     plain: list[list[TimedPass]] = []
     order = random.Random(seed)  # noqa: S311 - the order of a measurement is no secret
     prompts = itertools.cycle(_mixed(pair))
     try:
         for i in range(rounds):
-            alone = _round(pair, pace, found, prompts, order, lambda i=i: advance(f"round {i + 1} of {rounds}"))
+            alone = _round(pair, pace, silent, found, prompts, order, lambda i=i: advance(f"round {i + 1} of {rounds}"))
             between(i)
             plain.append(alone)
     except KeyboardInterrupt:
@@ -87,6 +88,7 @@ def _mixed(pair: Pair) -> list[Tokens]:
 def _round(
     pair: Pair,
     pace: Pace,
+    silent: set[str],
     found: dict[tuple[str, str], list[list[TimedPass]]],
     prompts: Iterator[Tokens],
     order: random.Random,
@@ -101,22 +103,26 @@ def _round(
     for setting in order.sample(list(found), len(found)):
         alone += _plain(pair, pace, next(prompts), order.getrandbits(32))
         lengths = falling if sum(map(len, found.values())) % 2 else rising
-        found[setting].append(_passes(pair, pace, setting, lengths, prompts, order.getrandbits(32)))
+        schedule = pace.schedule(lengths, setting[0] in silent)
+        found[setting].append(_passes(pair, pace, setting, schedule, prompts, order.getrandbits(32)))
         done()
     return alone
 
 
 def _plain(pair: Pair, pace: Pace, prompt: Tokens, seed: int) -> list[TimedPass]:
-    """Return the passes of plain decoding of one text, without the first, which reads the prompt."""
+    """Return the passes of plain decoding of one text, without the first, which reads the prompt.
+
+    Where the text is not made to its end, those that do not count among others do not count here.
+    """
     seconds = plain_seconds(pair.target, pair.pipeline, prompt, pace.plain(pair.tokens), seed)[1]
-    return [TimedPass(0, len(prompt) + i, (spent,)) for i, spent in enumerate(seconds) if i]
+    settling = pace.settling if pace.hurried else 0
+    return [TimedPass(0, len(prompt) + i, (spent,)) for i, spent in enumerate(seconds) if i > settling]
 
 
 def _passes(
-    pair: Pair, pace: Pace, setting: tuple[str, str], lengths: Sequence[int], prompts: Iterator[Tokens], seed: int
+    pair: Pair, pace: Pace, setting: tuple[str, str], schedule: Sequence[int], prompts: Iterator[Tokens], seed: int
 ) -> list[TimedPass]:
     """Return the passes of every draft length that count; a drafter that is silent at times drafts something then."""
-    schedule = [length for length in lengths for _ in range(pace.repeated)]
     passes = rehearse(insisting(pair.engine(*setting, LONGEST)), prompts, schedule, pair.tokens, seed)
     return [done for i, done in enumerate(passes) if done is not None and i % pace.repeated >= pace.settling]
 

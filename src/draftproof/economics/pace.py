@@ -58,6 +58,16 @@ class Pace:
         """The draft lengths that are timed in a round."""
         return SOME if self.hurried else ALL
 
+    def schedule(self, lengths: Sequence[int], silent: bool) -> list[int]:
+        """Return the draft lengths of the passes of a round, `repeated` for each length.
+
+        A drafter that is silent at times has passes over one row between its others, as they come in its texts, as long
+        as it is worth to be so careful.
+        """
+        if silent and not self.hurried:
+            return [drafted for length in lengths for drafted in [length, 0] * (self.repeated // 2)]
+        return [length for length in lengths for _ in range(self.repeated)]
+
     def plain(self, tokens: int) -> int:
         """Return how many of a text's tokens plain decoding makes in a round for each setting."""
         return min(tokens, PLAIN * self.repeated) if self.hurried else tokens

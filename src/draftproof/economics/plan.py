@@ -161,6 +161,8 @@ def _what_would_have_to_change(best: Candidate) -> str:
     cheaper, surer = best.break_even_cost_ratio, best.break_even_acceptance
     draft = f"a draft step below {cheaper:.3f} plain passes (now {best.cost_ratio:.3f})"
     acceptance = f"an acceptance above {surer or 1:.3f} (now {best.acceptance:.3f})"
+    if surer is not None and surer <= best.acceptance:
+        return f"{acceptance} would do if drafts came evenly, but many passes have none, or err at the first token"
     if cheaper <= 0 and surer is None:
         return (
             "not even a draft that costs nothing, or one that is always accepted, would pay: the passes cost too much"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from draftproof.economics.along import acceptance_along, passes_of, survival_along
+from draftproof.economics.along import mean_acceptance, passes_of, survival_along
 from draftproof.economics.forecast import COVERAGE, RESAMPLED
 from draftproof.economics.pair import LONGEST
 from draftproof.economics.rehearsal import STAGES
@@ -97,7 +97,7 @@ def _costs(samples: Samples) -> Iterator[tuple[str, float]]:
 def _acceptance(samples: Samples) -> Iterator[tuple[str, float]]:
     for workload, text in samples.texts.items():
         for drafter, along in text.along.items():
-            yield f"{drafter}, {workload}: sum min(p, q)", float(acceptance_along("token", along).mean())
+            yield f"{drafter}, {workload}: sum min(p, q)", mean_acceptance("token", along)
             for rule in samples.passes[drafter]:
                 for k, (share, low, high) in enumerate(kept_per_position(samples, drafter, rule, workload), 1):
                     name = f"{drafter}, {workload}, {rule}: kept at position {k}"
