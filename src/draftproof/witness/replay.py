@@ -7,8 +7,6 @@ than they belong to (`Replay`), and reports that do not belong to the text (`Rep
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
-
 from draftproof.engine.passes import Pass
 from draftproof.records import Conclusion, Finding
 from draftproof.types import Text
@@ -81,8 +79,7 @@ def _row_gap(run: Run, done: Pass, text: Sequence[int]) -> float:
     prefixes = done.proposal.prefixes(text)
     if done.start != len(text) or len(done.target) != len(prefixes):
         return math.inf
-    gaps = np.abs(done.target - fresh_laws(run.engine, prefixes))
-    largest = float(np.max(gaps))
+    largest = float(abs(done.target - fresh_laws(run.engine, prefixes)).max())
     return largest if math.isfinite(largest) else math.inf
 
 
