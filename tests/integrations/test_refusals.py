@@ -88,6 +88,7 @@ def test_padding_on_the_right_is_refused(target, ids):
 
 def test_positions_of_the_users_own_are_refused(target, ids):
     refused("position_ids", target, ids, position_ids=2 * torch.arange(ids.shape[1])[None])
+    refused("position_ids", target, ids, position_ids=torch.arange(ids.shape[1]).expand(3, 1, -1))
 
 
 def test_a_streamer_of_many_texts_is_refused(target, ids):

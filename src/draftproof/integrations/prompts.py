@@ -48,7 +48,7 @@ def prompts_of(input_ids: Tensor, mask: Tensor | None, positions: Any, copies: i
     if not bool((real[:, -1] == 1).all()):
         raise UsageError("got a row without a token; every row must end with its text", "attention_mask")
     counted = (real.cumsum(-1) - 1).clamp(min=0)
-    if positions is not None and not torch.equal(torch.as_tensor(positions).to(counted).expand_as(counted), counted):
+    if positions is not None and not _same(torch.as_tensor(positions), counted):
         raise UsageError("got others than a text counts; leave them out", "position_ids")
     padded = (input_ids.shape[1] - real.sum(-1)).tolist()
     rows: list[list[int]] = input_ids.tolist()
@@ -56,3 +56,8 @@ def prompts_of(input_ids: Tensor, mask: Tensor | None, positions: Any, copies: i
         Prompt(row, tuple(rows[row][: padded[row]]), tuple(rows[row][padded[row] :]))
         for row in range(0, len(rows), copies)
     ]
+
+
+def _same(positions: Tensor, counted: Tensor) -> bool:
+    """Return whether positions, of every row or of one for all, are those that were counted."""
+    return positions.shape in {counted.shape, counted[:1].shape} and bool((positions.to(counted) == counted).all())
