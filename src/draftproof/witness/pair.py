@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from draftproof.drafters.base import Drafter
 from draftproof.drafters.model import ModelDrafter
+from draftproof.engine.length import ListedLengths
 from draftproof.engine.passes import Pass
 from draftproof.errors import UsageError
 from draftproof.records import Conclusion, Finding
@@ -16,29 +17,27 @@ from draftproof.witness.adversaries import Misled, Stubborn, least_likely
 from draftproof.witness.base import Subject, Witness
 from draftproof.witness.greedy import Greedy, at_temperature_zero
 from draftproof.witness.identity import Certificate
-from draftproof.witness.probes import SweptLength
 from draftproof.witness.rescoring import Run
 from draftproof.witness.rounded import replayed, reported
 from draftproof.witness.rounding import behind, margin_rounding, readings
 
 __all__ = ["ReadAnew", "SelfDraft", "steady_run", "witnesses_of_pair"]
 
-MIXED = 3
-"""Every third draft is wrong: of two and more in a pass some are kept and some rejected."""
+EVERY, LENGTHS = 3, (4, 2, 0, 4)
+"""Every third guess is wrong, so that passes of these lengths keep 2 of 4 drafts, all of 2, have none, keep 1 of 4."""
 
 
 def witnesses_of_pair(runs: Sequence[Run]) -> tuple[Witness, ...]:
     """Return every witness of real models, the quickest to find a fault first.
 
     Args:
-        runs: the pair on one prompt each. The first is also run with drafts that are all wrong, and with some wrong
-            ones among right ones, in blocks of all lengths, so that passes keep and reject whatever the pair's own
-            drafter does, and some draft nothing. The latter are
-            read by a steady model too, where there is one, whose rows are the same bits however they are read: there
-            no fault can hide in rounding.
+        runs: the pair on one prompt each. The first is also run with drafts that are all wrong, and with wrong ones
+            among right ones, so that passes keep, reject and draft nothing whatever the pair's own drafter does. The
+            latter are read by a steady model too, where there is one, whose rows are the same bits however they are
+            read: there no fault can hide in rounding.
     """
     wrong = [_drafted_by(run, "wrong drafts", _misled(run, 1)) for run in runs]
-    mixed = [_swept(_drafted_by(run, "right and wrong drafts", _misled(run, MIXED))) for run in runs]
+    mixed = [_of_lengths(_drafted_by(run, "right and wrong drafts", _misled(run, EVERY))) for run in runs]
     stubborn = [_drafted_by(run, "one token over and over", _stubborn(run)) for run in runs]
     steady = [found for run in mixed[:1] if (found := steady_run(run)) is not None]
     anew = ReadAnew([*runs, *wrong[:1], *mixed[:1], *steady])
@@ -119,8 +118,8 @@ def _drafted_by(run: Run, how: str, drafter: Drafter) -> Run:
     return replace(run, name=f"{run.name}, {how}", engine=replace(run.engine, drafter=drafter))
 
 
-def _swept(run: Run) -> Run:
-    return replace(run, engine=replace(run.engine, length=SweptLength()))
+def _of_lengths(run: Run) -> Run:
+    return replace(run, engine=replace(run.engine, length=ListedLengths(LENGTHS * run.stop.max_tokens)))
 
 
 def _misled(run: Run, every: int) -> Misled:
