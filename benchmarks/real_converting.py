@@ -4,6 +4,7 @@
 those of the model that was converted, bit for bit.
 """
 
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ def main() -> None:
     ids = tokenizer(TEXT, return_tensors="pt").input_ids
     logits = _logits(model, ids)
     del model
+    gc.collect()  # before the second one is read
     if not torch.equal(_logits(AutoModelForCausalLM.from_pretrained(part, dtype="auto").eval(), ids), logits):
         sys.exit(f"{part}: its logits are others than those of {file}")
     part.replace(folder)

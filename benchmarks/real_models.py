@@ -152,6 +152,9 @@ def convert(model: RealModel) -> None:
     print(f"{model.folder.name}: converting to a folder in bfloat16 (minutes for the larger ones)", flush=True)
     command = [sys.executable, str(CONVERTER), str(model.file), str(model.folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        taken = f"it was ended by signal {-done.returncode}; it takes about {1.6 * model.folder_size / 1e9:.1f} GB of memory"
+        raise FetchError(f"{model.file.name}: the conversion did not finish: {taken}")
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
         raise FetchError(f"{model.file.name}: cannot be converted ({lines[-1]})")
