@@ -129,6 +129,64 @@ def test_prompts_of_ones_own_are_a_workload(run, tmp_path):
     assert done.stderr == "error: --prompts: psalms has 3 prompts; an interval needs 4 or more\n"
 
 
+@pytest.fixture(scope="module")
+def lookups(run, tmp_path_factory):
+    """A small measurement of drafters without a model of their own; prompts have several lines."""
+    path = tmp_path_factory.mktemp("prompts") / "code.jsonl"
+    path.write_text("".join(json.dumps({"prompt": f"def f{i}(a):\n    return a\n"}) + "\n" for i in range(4)))
+    corpus = path.with_name("corpus.txt")
+    corpus.write_text("In the beginning God created the heaven and the earth.")
+    drafters = ["ngram:1-3", f"suffix:{corpus}", "early_exit:1", "chain:ngram:3-3,tiny:draft"]
+    words = [word for spec in drafters for word in ("--drafter", spec)]
+    done = run("measure", *words, "--rule", "token", "--rounds", "4", "--max-tokens", "64", "--prompts", str(path),
+               "--temperature", "0.9", "--json")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return drafters, json.loads(done.stdout), corpus
+
+
+def test_drafters_without_a_model_are_measured_and_planned(run, lookups):
+    drafters, found, _ = lookups
+    assert list(found["samples"]["passes"]) == drafters
+    assert list(found["samples"]["texts"]) == ["code"]
+    plan = json.loads(run("plan", "--temperature", "0.9", "--json").stdout)
+    assert plan["stale"] == []
+    assert {one["drafter"] for one in plan["candidates"]} == set(drafters)
+    only = json.loads(run("plan", "--temperature", "0.9", "--drafter", "ngram:1-3", "--json").stdout)
+    assert {one["drafter"] for one in only["candidates"]} == {"ngram:1-3"}
+
+
+def test_a_drafter_without_weights_has_none_and_layers_have_their_share(lookups):
+    (ngram, suffix, layers, chain), found, _ = lookups
+    sizes = found["subject"]["sizes"]
+    assert sizes[ngram] == sizes[suffix] == [0, 0]
+    target, first = sizes["tiny:target"], sizes[layers]
+    assert 0 < first[0] < target[0]
+    assert 0 < first[1] < target[1]
+    assert 0 < sizes[chain][0] < target[0]
+
+
+def test_another_text_to_look_up_in_is_seen(run, lookups):
+    lookups[2].write_text("And the earth was without form, and void.")
+    stale = json.loads(run("plan", "--temperature", "0.9", "--json").stdout)["stale"]
+    assert stale == [f"suffix:{lookups[2]} reads another text now"]
+
+
+def test_a_setting_in_a_file_of_prompts_is_refused_and_not_ignored(run, tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"prompt": "a", "top_p": 0.5}\n')
+    done = run("measure", "--prompts", str(path))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: --prompts: {path}, line 1: got top_p; one setting holds for all prompts")
+
+
+def test_two_workloads_of_one_name_are_refused(run, tmp_path):
+    path = tmp_path / "copy.txt"
+    path.write_text("one\ntwo\nthree\nfour\n")
+    done = run("measure", "--workload", "copy", "--prompts", str(path))
+    assert done.returncode == 2
+    assert "there is a workload copy already" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -159,7 +217,13 @@ def test_prompts_of_ones_own_are_a_workload(run, tmp_path):
         (("measure", "--max-tokens", "8"), "--max-tokens: got 8"),
         (("measure", "--max-tokens", "100000"), "--max-tokens: got 100000"),
         (("measure", "--rule", "tree"), "--rule: got 'tree'"),
-        (("measure", "--drafter", "none"), "--drafter: got 'none'"),
+        (("measure", "--drafter", "none"), "--drafter: got 'none'; plain decoding is measured beside"),
+        (("measure", "--drafter", "ngram:4-2"), "--drafter: got 'ngram:4-2'"),
+        (("measure", "--drafter", "suffix:nothing.txt"), "--drafter: got 'suffix:nothing.txt'"),
+        (("measure", "--drafter", "early_exit:99"), "--drafter: got 'early_exit:99'"),
+        (("measure", "--chat"), "--chat: got true, but this model has no chat template"),
+        (("plan", "--measurement", "x", "--chat"), "--chat: is written in the measurement"),
+        (("plan", *BY_HAND, "--chat"), "--chat: belongs to a plan from a measurement"),
         (("measure", "--workload", "poems"), "--workload: got 'poems'"),
         (("measure", "--prompts", "nothing.txt"), "--prompts: got 'nothing.txt'"),
         (("measure", "--temperature", "-1"), "--temperature: got -1.0"),
