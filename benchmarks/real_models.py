@@ -153,7 +153,8 @@ def convert(model: RealModel) -> None:
     command = [sys.executable, str(CONVERTER), str(model.file), str(model.folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
-        taken = f"it was ended by signal {-done.returncode}; it takes about {1.6 * model.folder_size / 1e9:.1f} GB of memory"
+        memory = f"{1.6 * model.folder_size / 1e9:.1f} GB of memory"
+        taken = f"it was ended by signal {-done.returncode}; it takes about {memory}"
         raise FetchError(f"{model.file.name}: the conversion did not finish: {taken}")
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
