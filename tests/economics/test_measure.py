@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from conftest import needs
 from draftproof import ModelDrafter, NoDrafter, sampling
 from draftproof.economics.along import passes_of, survival_along
 from draftproof.economics.measure import in_rounds, measure, steps
@@ -170,6 +171,37 @@ def test_a_token_that_rounding_left_without_weight_is_no_division_by_zero(pair):
 )
 def test_a_cliff_is_no_decay(shares, place):
     assert cliff(shares) == place
+
+
+class OnTorch:
+    """A model whose rows are tensors."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __getattr__(self, name):
+        return getattr(self.model, name)
+
+    def fresh(self):
+        return OnTorch(self.model.fresh())
+
+    def extend(self, *arguments, **named):
+        return needs("torch").from_numpy(self.model.extend(*arguments, **named))
+
+
+@pytest.mark.parametrize("which", ["target", "draft", "both"])
+def test_what_tensors_say_along_a_text_is_the_same(pair, which):
+    plain = the_pair(pair, tokens=5)
+    (target, _), (draft, _) = pair
+    target = target if which == "draft" else OnTorch(target)
+    draft = draft if which == "target" else OnTorch(draft)
+    tensors = the_pair(pair, tokens=5, target=target, drafters={"tiny:draft": ModelDrafter(draft, plain.pipeline)})
+    found = [
+        score_texts(some, some.prompts["prose"], 3, lambda _: None).along["tiny:draft"] for some in (plain, tensors)
+    ]
+    for name in ("target", "draft", "coupled", "reach"):
+        # Logits are the same bits; sums of exponentials in another order differ in their last digits.
+        assert getattr(found[1], name) == pytest.approx(getattr(found[0], name), rel=1e-12)
 
 
 def test_a_drafter_that_proposes_nothing_is_seen_to_propose_nothing(pair):

@@ -6,10 +6,9 @@ In: a pair, prompts. Out: `Text`. The text is drawn by plain decoding, so it has
 import time
 from collections.abc import Callable, Sequence
 
-import array_api_compat
 import numpy as np
 
-from draftproof.arrays import is_numpy_array
+from draftproof.arrays import beside
 from draftproof.drafters.base import Drafter
 from draftproof.economics.along import Along
 from draftproof.economics.pace import QUICK, Pace
@@ -24,6 +23,8 @@ from draftproof.types import Text as Prefix
 
 __all__ = ["score_texts"]
 
+HOST = np.empty(0)
+"""Laws are looked at in main memory, wherever a model keeps its own."""
 FLOOR = 1e-12
 """The least weight of a token that was drawn. A text is scored in one piece, which may round otherwise than when it was
 drawn, and so leave a token at the edge of a filter with none."""
@@ -58,12 +59,7 @@ def score_texts(
 def _laws(pair: Pair, prefixes: Sequence[Prefix]) -> Probs:
     """Return (L, V) the target's laws after each prefix, from one reading of the longest; in main memory."""
     rows = pair.target.fresh().extend(prefixes[-1], len(prefixes))
-    return _on_host(pair.pipeline.laws(rows, pair.target.row_kind, prefixes))
-
-
-def _on_host(law: Probs) -> Probs:
-    """Return a law as an array of NumPy, wherever the model keeps it."""
-    return law if is_numpy_array(law) else np.asarray(array_api_compat.to_device(law, "cpu"))
+    return beside(pair.pipeline.laws(rows, pair.target.row_kind, prefixes), HOST)
 
 
 def _first_pass(model: Model, prompt: Tokens) -> float:
@@ -89,7 +85,7 @@ def _said(drafter: Drafter, laws: Probs, prefixes: list[Prefix], text: list[int]
         if q is None:
             along.append((drawn, 0.0, 0.0))
         else:
-            q = _on_host(q)
+            q = beside(q, HOST)
             along.append((drawn, float(q[token]), float(same_winner(p, q, token))))
         proposals.append((q is not None, q is not None and certain(q) is not None))
     target, draft, coupled = (np.array([values]) for values in zip(*along, strict=True))
