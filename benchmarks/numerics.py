@@ -22,12 +22,12 @@ SPECS = {
     "embedded draft": "tiny:draft",
     "SmolLM2-135M hf float32": f"hf:{FOLDER}/smollm2-135m?dtype=float32",
     "SmolLM2-135M hf bfloat16": f"hf:{FOLDER}/smollm2-135m?dtype=bfloat16",
-    "SmolLM2-135M gguf Q4_1": f"gguf:{FOLDER}/smollm2-135m-q4_1.gguf",
-    "SmolLM2-135M gguf Q4_1, cache f32": f"gguf:{FOLDER}/smollm2-135m-q4_1.gguf?cache=f32",
+    "SmolLM2-135M gguf Q4_1": f"gguf:{FOLDER}/smollm2-135m-q4_1.gguf?threads=1",
+    "SmolLM2-135M gguf Q4_1, cache f32": f"gguf:{FOLDER}/smollm2-135m-q4_1.gguf?threads=1&cache=f32",
     "Qwen2.5-Coder-0.5B hf bfloat16": f"hf:{FOLDER}/qwen-0.5b?dtype=bfloat16",
-    "Qwen2.5-Coder-0.5B gguf Q4_K_M": f"gguf:{FOLDER}/qwen-0.5b-q4_k_m.gguf",
+    "Qwen2.5-Coder-0.5B gguf Q4_K_M": f"gguf:{FOLDER}/qwen-0.5b-q4_k_m.gguf?threads=1",
     "Qwen2.5-Coder-1.5B hf bfloat16": f"hf:{FOLDER}/qwen-1.5b?dtype=bfloat16",
-    "Qwen2.5-Coder-1.5B gguf Q4_K_M": f"gguf:{FOLDER}/qwen-1.5b-q4_k_m.gguf",
+    "Qwen2.5-Coder-1.5B gguf Q4_K_M": f"gguf:{FOLDER}/qwen-1.5b-q4_k_m.gguf?threads=1",
 }
 FIGURES = ("logit gap, median", "logit gap, largest", "law gap, median", "law gap, largest", "row gap, largest")
 

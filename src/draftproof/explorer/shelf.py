@@ -12,11 +12,10 @@ from pathlib import Path
 from draftproof.economics.costs import pass_seconds, plain_seconds, usual_context
 from draftproof.economics.predict import Costs
 from draftproof.economics.samples import Samples
-from draftproof.economics.store import read, samples_of, stale
+from draftproof.economics.store import fingerprints, read, samples_of, stale
 from draftproof.errors import UsageError
 from draftproof.explorer.prospect import costs_by_hand
 from draftproof.explorer.state import State
-from draftproof.models.catalogue import fingerprint
 from draftproof.records import Measurement
 
 __all__ = ["Shelf", "Stored", "measured_costs"]
@@ -80,7 +79,7 @@ def _drafters(path: Path, when: int) -> Iterator[tuple[str, Stored]]:
     except UsageError:  # of another version, or damaged: as good as none
         return
     subject = measurement.subject
-    reasons = tuple(stale(measurement, {spec: _fingerprint(spec) for spec in subject["fingerprints"]}))
+    reasons = tuple(stale(measurement, fingerprints(list(subject["fingerprints"]))))
     about = f"{subject['target']} at temperature {subject['temperature']:g}"
     for drafter, rules in samples.passes.items():
         yield (
@@ -94,11 +93,3 @@ def _read(path: Path, _when: int) -> tuple[Measurement, Samples]:
     """Return what is in a file that was written at `_when`, so that a file written again is read again."""
     found = read(path)
     return found, samples_of(found)
-
-
-def _fingerprint(spec: str) -> str:
-    """Return what a model is known by; of one that is no longer there, a word that is none."""
-    try:
-        return fingerprint(spec, "target")
-    except UsageError:
-        return "gone"
