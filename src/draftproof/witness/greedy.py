@@ -2,13 +2,13 @@
 
 In: runs at temperature 0 of an assembled engine on a real model. Out: findings. A divergence counts as a tie flip only
 if the plain model's gap at that place is within the rounding that this machine shows on this text; else it is LOSSY.
-Where that rounding is larger than the lead of most tokens, nothing can be said.
+Where a wrong cache would change no token by more than that, nothing can be said.
 """
 
-import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from draftproof.arrays import array_namespace
 from draftproof.drafters.model import ModelDrafter
 from draftproof.engine import plain
 from draftproof.engine.loop import Engine
@@ -20,7 +20,7 @@ from draftproof.warpers.temperature import Temperature
 from draftproof.witness.adversaries import Misled
 from draftproof.witness.base import Subject
 from draftproof.witness.rescoring import Run
-from draftproof.witness.rounding import behind, lead, margin_rounding, readings
+from draftproof.witness.rounding import Readings, behind, faulty_rows, margin_rounding, readings
 
 __all__ = ["Greedy", "at_temperature_zero"]
 
@@ -85,10 +85,21 @@ class Greedy:
             at = next(i for i, gap in enumerate(gaps) if gap > rounding)
             reason = f"token {at + 1} is {gaps[at]:.3g} below the plain model's best; rounding here is {rounding:.2g}"
             return Finding(self.name, about, Conclusion.LOSSY, 1.0, reason, None, f"token {at + 1}")
-        if rounding > (margin := statistics.median(map(lead, read.plain))):
-            reason = (
-                f"rounding here is {rounding:.2g}, more than the {margin:.2g} by which most tokens lead: all is a tie"
-            )
+        if hidden := _hidden(run, emitted, read, rounding):
+            reason = f"tie flips at most, but rounding here is {rounding:.2g}, so that {hidden[0]} could hide"
             return Finding(self.name, about, Conclusion.UNDECIDED, None, reason)
         reason = f"tie flips only: at most {worst:.2g} below the best, where rounding is {rounding:.2g}"
         return Finding(self.name, about, Conclusion.LOSSLESS, 0.0, reason)
+
+
+def _hidden(run: Run, emitted: list[int], read: Readings, rounding: float) -> list[str]:
+    """Return the faults whose best tokens would all be level with the plain model's; any, where none was tried."""
+    faults = faulty_rows(run.engine.target, run.prompt, emitted, read.plain)
+    if not faults:
+        return ["any fault"]
+    xp = array_namespace(read.plain)
+    return [
+        name
+        for name, (rows, right) in faults.items()
+        if all(behind(row, int(best)) <= rounding for row, best in zip(right, xp.argmax(rows, axis=-1), strict=True))
+    ]

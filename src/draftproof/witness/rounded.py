@@ -15,7 +15,7 @@ from draftproof.models.base import Model
 from draftproof.records import Conclusion, Finding
 from draftproof.types import Array, Text
 from draftproof.witness.rescoring import fresh_rows
-from draftproof.witness.rounding import Rounding, read_in_pieces, readings, row_gaps
+from draftproof.witness.rounding import Rounding, faulty_rows, read_in_pieces, readings, row_gaps
 
 __all__ = ["replayed", "reported", "rounding_of"]
 
@@ -42,7 +42,8 @@ def replayed(about: str, engine: Engine, prompt: Sequence[int], passes: Sequence
         pieces.append(row_gaps(read_in_pieces(engine.target, prefixes), fresh))
         deviation = max(deviation, _apart(done.target, engine.pipeline.laws(fresh, engine.target.row_kind, prefixes)))
     rounding = rounding_of(engine.target, prompt, passes, [gap for some in pieces for gap in some])
-    return _replay_finding(about, gaps, deviation, rounding, _place(prompt, passes, gaps, rounding.bound))
+    where = _place(prompt, passes, gaps, rounding.bound)
+    return _replay_finding(about, passes, gaps, deviation, rounding, where)
 
 
 def rounding_of(target: Model, prompt: Sequence[int], passes: Sequence[Pass], measured: Sequence[float]) -> Rounding:
@@ -59,7 +60,8 @@ def rounding_of(target: Model, prompt: Sequence[int], passes: Sequence[Pass], me
     read = readings(target, prompt, emitted, block)
     gaps = (measured, *(row_gaps(one, other) for one, other in read.pairs()))
     spread = float(array_namespace(read.once).mean(array_namespace(read.once).std(read.once, axis=-1)))
-    return Rounding(gaps, spread, dict(_faults(target, prompt, emitted, read.once)))
+    faults = faulty_rows(target, prompt, emitted, read.once)
+    return Rounding(gaps, spread, {name: row_gaps(rows, right) for name, (rows, right) in faults.items()})
 
 
 def reported(about: str, prompt: Sequence[int], passes: Sequence[Pass]) -> Finding:
@@ -92,22 +94,6 @@ def _apart(one: Array, other: Array) -> float:
     return float(array_namespace(one, other).max(abs(one - other)))
 
 
-def _faults(
-    target: Model, prompt: Sequence[int], emitted: Sequence[int], right: Array
-) -> list[tuple[str, Sequence[float]]]:
-    """Return what faults would do to the rows `right`, by reading from the start what a wrong cache would hold."""
-    n = len(emitted)
-    if n < 2:
-        return []
-    before, after = [*prompt], [*emitted[:-1]]
-    stray = next((token for token in reversed(emitted) if token != emitted[0]), emitted[0])
-    found = [("an entry too many", target.fresh().extend([*before, stray, *after], n - 1))]
-    if len(before) > 1:
-        found.append(("an entry too few", target.fresh().extend([*before[:-1], *after], n - 1)))
-    found.append(("a row of the token before", right[:-1]))
-    return [(name, row_gaps(rows, right[1:])) for name, rows in found]
-
-
 def _place(prompt: Sequence[int], passes: Sequence[Pass], gaps: Sequence[float], bound: float) -> str:
     """Return where a gap first exceeds the bound; the beginning where none does by itself."""
     first = next((i for i, gap in enumerate(gaps) if gap > bound), 0)
@@ -116,7 +102,9 @@ def _place(prompt: Sequence[int], passes: Sequence[Pass], gaps: Sequence[float],
     return f"token {done.start - len(prompt) + 1}"
 
 
-def _replay_finding(about: str, gaps: Sequence[float], deviation: float, rounding: Rounding, where: str) -> Finding:
+def _replay_finding(
+    about: str, passes: Sequence[Pass], gaps: Sequence[float], deviation: float, rounding: Rounding, where: str
+) -> Finding:
     measured = f"reading in other pieces moves {rounding.rows} rows of this text by up to {rounding.largest:.2g}"
     if rounding.exceeded(gaps):
         reason = f"rows are up to {max(gaps):.2g} from a fresh reading; {measured}, allowed is {rounding.bound:.2g}"
@@ -124,5 +112,10 @@ def _replay_finding(about: str, gaps: Sequence[float], deviation: float, roundin
     if hidden := rounding.hidden():
         reason = f"rows are as a fresh reading, but {measured}, so that {hidden[0]} could hide"
         return Finding("replay", about, Conclusion.UNDECIDED, deviation, reason)
-    reason = f"{len(gaps)} rows are at most {max(gaps):.2g} from a fresh reading; {measured}"
+    if faults := [done.fault for done in passes if done.fault is not None]:
+        reason = f"rows are as a fresh reading, but the drafter failed in {len(faults)} passes: {faults[0]}"
+        return Finding("replay", about, Conclusion.UNDECIDED, deviation, reason)
+    drafted, kept = sum(len(done.drafted) for done in passes), sum(len(done.path) for done in passes)
+    rows = f"{len(gaps)} rows ({kept} of {drafted} drafts were kept)"
+    reason = f"{rows} are at most {max(gaps):.2g} from a fresh reading; {measured}"
     return Finding("replay", about, Conclusion.LOSSLESS, deviation, reason)

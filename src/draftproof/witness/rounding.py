@@ -14,7 +14,16 @@ from draftproof.models.base import Model
 from draftproof.types import Array
 from draftproof.witness.rescoring import chains, joined
 
-__all__ = ["Readings", "Rounding", "behind", "lead", "margin_rounding", "read_in_pieces", "readings", "row_gaps"]
+__all__ = [
+    "Readings",
+    "Rounding",
+    "behind",
+    "faulty_rows",
+    "margin_rounding",
+    "read_in_pieces",
+    "readings",
+    "row_gaps",
+]
 
 FARTHEST = 2.0
 """By how much a row may exceed the largest gap that was measured. A gap is a mean over the vocabulary, so it scatters
@@ -102,6 +111,29 @@ def readings(target: Model, prompt: Sequence[int], emitted: Sequence[int], block
     return Readings(plain, blocks, once)
 
 
+def faulty_rows(
+    target: Model, prompt: Sequence[int], emitted: Sequence[int], right: Array
+) -> dict[str, tuple[Array, Array]]:
+    """Return by fault the rows that it would make, and the right ones of the same tokens.
+
+    Args:
+        target: an honest model, which reads from the start what a wrong cache would hold.
+        prompt: one token or more.
+        emitted: the text after it.
+        right: (n, V) the rows that its tokens were drawn from. There is nothing to compare if n is 1.
+    """
+    n = len(emitted)
+    if n < 2:
+        return {}
+    before, after = [*prompt], [*emitted[:-1]]
+    stray = next((token for token in reversed(emitted) if token != emitted[0]), emitted[0])
+    found = {"an entry too many": target.fresh().extend([*before, stray, *after], n - 1)}
+    if len(before) > 1:
+        found["an entry too few"] = target.fresh().extend([*before[:-1], *after], n - 1)
+    found["a row of the token before"] = right[:-1]
+    return {name: (rows, right[1:]) for name, rows in found.items()}
+
+
 def read_in_pieces(target: Model, prefixes: Sequence[Sequence[int]]) -> Array:
     """Return the rows after each of the texts, the tokens of the last rows read after all that comes before them."""
 
@@ -131,12 +163,6 @@ def row_gaps(rows: Array, others: Array) -> list[float]:
 def behind(row: Array, token: int) -> float:
     """Return by how much the score of a token is below the best of its row (V,)."""
     return float(array_namespace(row).max(row) - row[token])
-
-
-def lead(row: Array) -> float:
-    """Return by how much the best score of a row (V,) is above the second best."""
-    ordered = array_namespace(row).sort(row)
-    return float(ordered[-1] - ordered[-2])
 
 
 def margin_rounding(read: Readings) -> float:
