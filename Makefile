@@ -4,6 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 # llama.cpp is compiled when it is installed, some four minutes; its part for images is not needed here.
 export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
+# Its code for AMX, as GCC 12 compiles it, crashes on quantised weights; without it several rows are quicker, too.
+NO_AMX := $(shell grep -qs amx_tile /proc/cpuinfo && echo -mno-amx-tile -mno-amx-int8 -mno-amx-bf16)
+export CFLAGS ?= $(NO_AMX)
+export CXXFLAGS ?= $(NO_AMX)
 
 .PHONY: demo test test-slow test-real lint bench screenshots browser train clean
 
