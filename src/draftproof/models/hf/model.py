@@ -11,7 +11,7 @@ from draftproof.models.base import Model
 from draftproof.models.hf.facts import facts_of
 from draftproof.models.hf.forward import Forward
 from draftproof.models.hf.layers import LayeredHfModel, has_layers
-from draftproof.models.hf.probe import bytes_per_token
+from draftproof.models.hf.probe import bytes_per_token, reads_ahead
 from draftproof.models.hf.stateful import stateful_of
 from draftproof.models.hf.texts import HfModel
 from draftproof.models.snapshots import Snapshots
@@ -38,6 +38,8 @@ def model_of(
     """
     if module.training:
         raise UsageError(f"{type(module).__name__} is in training mode, which draws numbers; call its eval() first")
+    if reads_ahead(module):
+        raise UsageError(f"{type(module).__name__} sees tokens before it is asked for them: it is no causal model")
     facts, forward = facts_of(module, context_limit, host), Forward(module, pad_rows)
     per_token = bytes_per_token(forward)
     if per_token is None:

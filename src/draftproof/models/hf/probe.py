@@ -13,7 +13,7 @@ from draftproof.models.hf.attention import NotUnderstoodError, Part
 from draftproof.models.hf.cache import TextCache
 from draftproof.models.hf.forward import Forward, device_of
 
-__all__ = ["PROBE", "agree", "bytes_per_token", "whole_rows"]
+__all__ = ["PROBE", "agree", "bytes_per_token", "reads_ahead", "whole_rows"]
 
 PROBE = (1, 5, 2, 3, 7, 4, 6)
 """Tokens that every vocabulary has."""
@@ -39,6 +39,19 @@ def bytes_per_token(forward: Forward) -> int | None:
     return caches[0].bytes_per_token if agreed and caches[0].layers == len(forward.windows) else None
 
 
+def reads_ahead(module: PreTrainedModel) -> bool:
+    """Return whether rows change with tokens that come after them: then it is no model of the next token.
+
+    Both texts have one length, so that rows are rounded alike; experts alone may share their passes out otherwise.
+    """
+    try:
+        one, other = (whole_rows(module, (*PROBE[:5], last))[:5].double() for last in PROBE[5:])
+    except REFUSALS:
+        return False  # what else it cannot do is found out by those who ask for it
+    most = (1e-5 if _is_exact(module) else 0.05) * (one.max() - one.min())
+    return bool((one - other).abs().max() > most)
+
+
 def whole_rows(module: PreTrainedModel, ids: Sequence[int]) -> Tensor:
     """Return the logits (n, V) of a text that is read at once and without a cache."""
     with torch.inference_mode():
@@ -51,7 +64,10 @@ def agree(module: PreTrainedModel, found: Tensor, expected: Tensor) -> bool:
 
     A real module of 135 million numbers of 32 bits was seen to round by 1.2e-4 of the range of its logits.
     """
-    exact = module.dtype in {torch.float32, torch.float64} and not hasattr(module.config, "quantization_config")
     found, expected = found.double(), expected.double()
-    most = (5e-3 if exact else 0.05) * (expected.max() - expected.min())
+    most = (5e-3 if _is_exact(module) else 0.05) * (expected.max() - expected.min())
     return bool((found - expected).abs().max() <= most)
+
+
+def _is_exact(module: PreTrainedModel) -> bool:
+    return module.dtype in {torch.float32, torch.float64} and not hasattr(module.config, "quantization_config")
