@@ -71,8 +71,9 @@ class ReadAnew:
             about, certificate = f"{subject.name}, {run.name}", Certificate(subject.rule)
             for seed in run.seeds:
                 passes = list(run.passes(subject, seed))
-                yield replayed(about, run.engine, run.prompt, passes)
-                yield reported(about, run.prompt, passes)
+                of_seed = f"{about}, seed {seed}" if len(run.seeds) > 1 else about
+                yield replayed(of_seed, run.engine, run.prompt, passes)
+                yield reported(of_seed, run.prompt, passes)
                 for done in passes:
                     certificate.add(done)
             yield certificate.finding(about)
