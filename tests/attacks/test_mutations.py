@@ -68,7 +68,7 @@ TOKEN = [
         "return drawn(law, place)",
         "return [int(array_namespace(law).argmax(law))]",
     ),
-    Edit("the expected acceptance one row short", "[: accepted + 1]", "[:accepted]"),
+    Edit("the expected acceptance one row short", "tested = min(accepted + 1, len(draft))", "tested = accepted"),
 ]
 BLOCK = [
     Edit("a weight not capped at 1", "xp.maximum(goal, q[..., i])", "q[..., i]"),
