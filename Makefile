@@ -15,7 +15,7 @@ demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it o
 	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
 
 test: $(VENV)/test.stamp browser lint  ## everything that CI checks
-	DRAFTPROOF_ALL_EXTRAS=1 $(BIN)/pytest -n 2
+	DRAFTPROOF_ALL_EXTRAS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2  # a core for each of them
 
 test-slow: $(VENV)/test.stamp  ## exact integrations that take minutes
 	$(BIN)/pytest -n 2 -m slow
