@@ -15,9 +15,10 @@ from draftproof.rules.catalogue import RULES
 from draftproof.warpers.pipeline import sampling
 from draftproof.witness.base import Subject
 from draftproof.witness.pair import ReadAnew, witnesses_of_pair
+from draftproof.witness.readings import readings
 from draftproof.witness.rescoring import Run
 from draftproof.witness.rounded import rounding_of
-from draftproof.witness.rounding import readings, row_gaps
+from draftproof.witness.rounding import row_gaps
 
 PIPELINE = sampling(0.8, top_p=0.95)
 VOCABULARY = 512
@@ -64,7 +65,7 @@ def replays(model, assemble):
 
 
 def test_the_model_rounds_so_that_float32_slack_would_accuse_it(model):
-    read = readings(model, PROMPTS[0], list(range(1, 17)), 5)
+    read = readings(model, PROMPTS[0], list(range(1, 17)), (5, 1, 3))
     assert max(row_gaps(read.plain, read.once)) > 1e-3
 
 

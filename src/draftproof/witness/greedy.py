@@ -19,8 +19,9 @@ from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.temperature import Temperature
 from draftproof.witness.adversaries import Misled
 from draftproof.witness.base import Subject
+from draftproof.witness.readings import Readings, faulty_rows, readings
 from draftproof.witness.rescoring import Run
-from draftproof.witness.rounding import Readings, behind, faulty_rows, margin_rounding, readings
+from draftproof.witness.rounding import behind, margin_rounding
 
 __all__ = ["Greedy", "at_temperature_zero"]
 
@@ -76,8 +77,8 @@ class Greedy:
 
     def _divergence(self, about: str, run: Run, emitted: list[int]) -> Finding:
         """Read the emitted text as plain decoding does: each token must be its best, or level with it."""
-        block = run.engine.length.begin().next(0) + 1
-        read = readings(run.engine.target, run.prompt, emitted, block)
+        width = run.engine.length.begin().next(0) + 1
+        read = readings(run.engine.target, run.prompt, emitted, (width,))
         rounding = margin_rounding(read)
         gaps = [behind(row, token) for row, token in zip(read.plain, emitted, strict=True)]
         worst = max(gaps)

@@ -17,9 +17,10 @@ from draftproof.witness.adversaries import Misled, Stubborn, least_likely
 from draftproof.witness.base import Subject, Witness
 from draftproof.witness.greedy import Greedy, at_temperature_zero
 from draftproof.witness.identity import Certificate
+from draftproof.witness.readings import readings
 from draftproof.witness.rescoring import Run
 from draftproof.witness.rounded import replayed, reported
-from draftproof.witness.rounding import behind, margin_rounding, readings
+from draftproof.witness.rounding import behind, margin_rounding
 
 __all__ = ["ReadAnew", "SelfDraft", "steady_run", "witnesses_of_pair"]
 
@@ -103,7 +104,8 @@ class SelfDraft:
         emitted = [token for done in passes for token in done.emitted]
         drafted, kept = sum(len(done.drafted) for done in passes), sum(len(done.path) for done in passes)
         rejected = [(done, len(done.path)) for done in passes if len(done.path) < len(done.drafted)]
-        rounding = margin_rounding(readings(run.engine.target, run.prompt, emitted, 2)) if rejected else 0.0
+        widths = [len(done.drafted) + 1 for done in passes]
+        rounding = margin_rounding(readings(run.engine.target, run.prompt, emitted, widths)) if rejected else 0.0
         for done, row in rejected:
             token = done.drafted[row]
             gap, where = behind(done.rows[row], token), f"token {done.start - len(run.prompt) + row + 1}"

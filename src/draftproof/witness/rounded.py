@@ -14,8 +14,9 @@ from draftproof.engine.passes import Pass
 from draftproof.models.base import Model
 from draftproof.records import Conclusion, Finding
 from draftproof.types import Array, Text
+from draftproof.witness.readings import faulty_rows, read_alone, read_in_pieces, readings
 from draftproof.witness.rescoring import fresh_rows
-from draftproof.witness.rounding import Rounding, faulty_rows, read_in_pieces, readings, row_gaps
+from draftproof.witness.rounding import Rounding, row_gaps
 
 __all__ = ["replayed", "reported", "rounding_of"]
 
@@ -56,9 +57,9 @@ def rounding_of(target: Model, prompt: Sequence[int], passes: Sequence[Pass], me
         measured: gaps of the drafted tokens, which are no part of the text.
     """
     emitted = [token for done in passes for token in done.emitted]
-    block = max((len(done.drafted) for done in passes), default=0) + 1
-    read = readings(target, prompt, emitted, block)
-    gaps = (measured, *(row_gaps(one, other) for one, other in read.pairs()))
+    read = readings(target, prompt, emitted, [len(done.drafted) + 1 for done in passes])
+    pairs = (row_gaps(one, other) for one, other in read.pairs())
+    gaps = (measured, row_gaps(*read_alone(target, prompt, emitted)), *pairs)
     spread = float(array_namespace(read.once).mean(array_namespace(read.once).std(read.once, axis=-1)))
     faults = faulty_rows(target, prompt, emitted, read.once)
     return Rounding(gaps, spread, {name: row_gaps(rows, right) for name, (rows, right) in faults.items()})
