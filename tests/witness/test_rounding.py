@@ -40,6 +40,14 @@ def test_a_model_that_never_rounds_has_next_to_no_slack():
     assert measured.exceeded([0.0] * 20 + [1e-4])
 
 
+def test_what_is_beyond_the_bounds_is_a_fault_if_it_is_of_the_size_of_one():
+    measured = rounding([0.0] * 40)
+    assert measured.exceeded([0.3])
+    assert not measured.clear([0.3])
+    assert measured.clear([0.4])
+    assert measured.clear([math.inf])
+
+
 def test_faults_within_the_bound_are_hidden_and_so_is_any_where_none_was_tried():
     assert rounding([0.05]).hidden() == []
     assert rounding([0.8]).hidden() == ["an entry too few"]

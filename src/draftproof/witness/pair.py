@@ -41,8 +41,8 @@ def witnesses_of_pair(runs: Sequence[Run]) -> tuple[Witness, ...]:
     mixed = [_of_lengths(_drafted_by(run, "right and wrong drafts", _misled(run, EVERY))) for run in runs]
     stubborn = [_drafted_by(run, "one token over and over", _stubborn(run)) for run in runs]
     steady = [found for run in mixed[:1] if (found := steady_run(run)) is not None]
-    anew = ReadAnew([*runs, *wrong[:1], *mixed[:1], *steady])
-    return anew, Greedy(runs), Greedy([*wrong, *mixed, *stubborn], "oracles"), SelfDraft(runs)
+    anew = ReadAnew([*runs, *wrong[:1], *mixed[:1]]), ReadAnew(steady, steady=True)
+    return *anew, Greedy(runs), Greedy([*wrong, *mixed, *stubborn], "oracles"), SelfDraft(runs)
 
 
 def steady_run(run: Run) -> Run | None:
@@ -59,12 +59,13 @@ class ReadAnew:
 
     Args:
         runs: generations of real models.
+        steady: whether their targets are steady models.
     """
 
     name = "replay"
 
-    def __init__(self, runs: Iterable[Run]) -> None:
-        self.runs = tuple(runs)
+    def __init__(self, runs: Iterable[Run], *, steady: bool = False) -> None:
+        self.runs, self.steady = tuple(runs), steady
 
     def examine(self, subject: Subject) -> Iterator[Finding]:
         """See `Witness.examine`."""
@@ -73,7 +74,7 @@ class ReadAnew:
             for seed in run.seeds:
                 passes = list(run.passes(subject, seed))
                 of_seed = f"{about}, seed {seed}" if len(run.seeds) > 1 else about
-                yield replayed(of_seed, run.engine, run.prompt, passes)
+                yield replayed(of_seed, run.engine, run.prompt, passes, steady=self.steady)
                 yield reported(of_seed, run.prompt, passes)
                 for done in passes:
                     certificate.add(done)

@@ -11,10 +11,12 @@ from draftproof.models.base import Model
 from draftproof.types import Array
 from draftproof.witness.rescoring import chains, joined
 
-__all__ = ["Readings", "faulty_rows", "read_alone", "read_in_pieces", "readings"]
+__all__ = ["Readings", "faulty_rows", "read_alone", "read_beside", "read_in_pieces", "readings"]
 
 ALONE = 32
 """So many tokens of a prompt are read one by one too: the more is read, the surer it is that rounding shows."""
+BESIDE = 1, 4, 2
+"""So many tokens of another text are read between two pieces."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,33 @@ def read_alone(target: Model, prompt: Sequence[int], emitted: Sequence[int]) -> 
     return alone, target.fresh().extend(text, len(alone))
 
 
+def read_beside(target: Model, prompt: Sequence[int], emitted: Sequence[int], widths: Sequence[int]) -> Array:
+    """Return the rows that `emitted` was drawn from, if another text is read between its pieces.
+
+    Where texts share a cache, as in llama.cpp, theirs lies between the entries of this one, and holes round too.
+    """
+    text, other = [*prompt, *emitted[:-1]], target.fresh()
+    model, rows, beside = target.fresh(), list[Array](), cycle(BESIDE)
+    for first, last in _pieces_of(len(prompt), len(text), widths):
+        rows.append(model.extend(text[first:last], None if first else 1))
+        if other.length + max(BESIDE) <= other.context_limit:
+            other.extend(text[:1] * next(beside))
+    return joined(rows)
+
+
 def read_in_pieces(target: Model, prefixes: Sequence[Sequence[int]]) -> Array:
-    """Return the rows after each of the texts, the tokens of the last rows read after all that comes before them."""
+    """Return the rows after each of the texts, read in three pieces with another text between them.
+
+    The last piece is the tokens of the last rows.
+    """
 
     def rows_of() -> Iterator[Array]:
         for text, rows in chains(prefixes):
-            model = target.fresh()
-            if text[:-rows]:
-                model.extend(text[:-rows], 1)
+            model, other, before = target.fresh(), target.fresh(), text[:-rows]
+            for piece in (before[: len(before) // 2], before[len(before) // 2 :]):
+                if piece:
+                    model.extend(piece, 1)
+                    other.extend(text[:1])
             yield model.extend(text[-rows:])
 
     return joined(list(rows_of()))
@@ -92,11 +113,16 @@ def faulty_rows(
 
 
 def _pieces(target: Model, prompt: Sequence[int], rest: Sequence[int], widths: Sequence[int]) -> Array:
-    model = target.fresh()
-    rows, at = [model.extend(prompt, 1)], 0
-    for width in cycle(widths):
-        if at >= len(rest):
-            return joined(rows)
-        rows.append(model.extend(rest[at : at + width]))
-        at += width
-    return joined(rows)
+    model, text = target.fresh(), [*prompt, *rest]
+    pieces = _pieces_of(len(prompt), len(text), widths)
+    return joined([model.extend(text[first:last], None if first else 1) for first, last in pieces])
+
+
+def _pieces_of(prompt_length: int, length: int, widths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where the pieces of a text begin and end: its prompt, and what follows in pieces of these widths."""
+    yield 0, prompt_length
+    first, wide = prompt_length, cycle(widths)
+    while first < length:
+        last = min(first + next(wide), length)
+        yield first, last
+        first = last

@@ -14,7 +14,7 @@ from draftproof.engine.passes import Pass
 from draftproof.models.base import Model
 from draftproof.records import Conclusion, Finding
 from draftproof.types import Array, Text
-from draftproof.witness.readings import faulty_rows, read_alone, read_in_pieces, readings
+from draftproof.witness.readings import faulty_rows, read_alone, read_beside, read_in_pieces, readings
 from draftproof.witness.rescoring import fresh_rows
 from draftproof.witness.rounding import Rounding, row_gaps
 
@@ -24,8 +24,18 @@ EXACT = 1e-9
 """Laws are made of the same rows by the same lines, in float64; only sums may be ordered otherwise."""
 
 
-def replayed(about: str, engine: Engine, prompt: Sequence[int], passes: Sequence[Pass]) -> Finding:
-    """Return what fresh readings say about the rows and laws of all passes."""
+def replayed(
+    about: str, engine: Engine, prompt: Sequence[int], passes: Sequence[Pass], *, steady: bool = False
+) -> Finding:
+    """Return what fresh readings say about the rows and laws of all passes.
+
+    Args:
+        about: the subject of the finding.
+        engine: an honest one.
+        prompt: what the text begins with.
+        passes: those of the engine under examination.
+        steady: whether the target promises to round alike however it is read; then no gap is too small to be a fault.
+    """
     if not any(done.emitted for done in passes):
         return Finding("replay", about, Conclusion.UNDECIDED, None, "nothing was emitted")
     gaps: list[float] = []
@@ -44,6 +54,9 @@ def replayed(about: str, engine: Engine, prompt: Sequence[int], passes: Sequence
         deviation = max(deviation, _apart(done.target, engine.pipeline.laws(fresh, engine.target.row_kind, prefixes)))
     rounding = rounding_of(engine.target, prompt, passes, [gap for some in pieces for gap in some])
     where = _place(prompt, passes, gaps, rounding.bound)
+    if rounding.exceeded(gaps) and not steady and not rounding.clear(gaps):
+        reason = f"rows are up to {max(gaps):.2g} from a fresh reading: more than rounding did, less than a fault would"
+        return Finding("replay", about, Conclusion.UNDECIDED, deviation, reason, None, where)
     return _replay_finding(about, passes, gaps, deviation, rounding, where)
 
 
@@ -57,9 +70,11 @@ def rounding_of(target: Model, prompt: Sequence[int], passes: Sequence[Pass], me
         measured: gaps of the drafted tokens, which are no part of the text.
     """
     emitted = [token for done in passes for token in done.emitted]
-    read = readings(target, prompt, emitted, [len(done.drafted) + 1 for done in passes])
-    pairs = (row_gaps(one, other) for one, other in read.pairs())
-    gaps = (measured, row_gaps(*read_alone(target, prompt, emitted)), *pairs)
+    widths = [len(done.drafted) + 1 for done in passes]
+    read = readings(target, prompt, emitted, widths)
+    beside = ((read_beside(target, prompt, emitted, some), read.once) for some in ((1,), widths))
+    pairs = (*read.pairs(), *beside, read_alone(target, prompt, emitted))
+    gaps = (measured, *(row_gaps(one, other) for one, other in pairs))
     spread = float(array_namespace(read.once).mean(array_namespace(read.once).std(read.once, axis=-1)))
     faults = faulty_rows(target, prompt, emitted, read.once)
     return Rounding(gaps, spread, {name: row_gaps(rows, right) for name, (rows, right) in faults.items()})

@@ -23,6 +23,8 @@ A logarithm that scatters by 0.2 exceeds twice the largest of 50 by chance once 
 ENOUGH = 16
 """Of so many rows half must not exceed the largest gap that was measured. Nothing finer would do: the quantised kernels
 of llama.cpp round a text to the same bits until some number tips over, and by their usual amount from there on."""
+CLEAR = 0.25
+"""What is beyond the bounds, but below this part of what every fault would do to some row, is neither."""
 FLOOR = 1e-5
 """In standard deviations of a row: float32 rounds by 1e-6 of it where it rounds at all; no fault is so small."""
 BEST = 8
@@ -65,6 +67,10 @@ class Rounding:
         usual = max(self.largest, FLOOR * self.spread)
         many = len(gaps) >= ENOUGH and statistics.median(gaps) > usual
         return not math.isfinite(max(gaps)) or max(gaps) > self.bound or many
+
+    def clear(self, gaps: Sequence[float]) -> bool:
+        """Return whether gaps beyond the bounds are of the size that faults have, and no rounding that was not seen."""
+        return max(gaps) > CLEAR * min((max(some) for some in self.faults.values()), default=math.inf)
 
     def hidden(self) -> list[str]:
         """Return the faults that could hide in the rounding of this model on this text; any, where none was tried."""
