@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from draftproof.errors import UsageError
+from draftproof.models.control_groups import free_in_groups
 
 __all__ = ["check_room", "free_memory", "in_words"]
 
@@ -40,11 +41,11 @@ def check_room(parts: Mapping[str, int], free: int | None, where: str = "memory"
 
 
 def free_memory() -> int | None:
-    """Return how many bytes this machine can still give to a program; None where it does not say."""
+    """Return how many bytes this machine or container can still give to a program; None where it does not say."""
     with suppress(OSError, ValueError, IndexError):
         for line in MEMINFO.read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+                return int(min(int(line.split()[1]) * 1024, free_in_groups()))
     return None
 
 

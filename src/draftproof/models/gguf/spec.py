@@ -3,21 +3,18 @@
 It looks at no file. It must never import what it speaks of.
 """
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
 
 from draftproof.errors import UsageError
+from draftproof.models.query import SWITCH, SWITCH_OR_AUTO, one_of, read_query, whole_number
 
 __all__ = ["CACHES", "FORM", "GgufSpec", "read_spec"]
 
 FORM = "gguf:PATH (a file of llama.cpp; ?threads=4&context=8192.. may follow)"
 CACHES = {"f16": 2, "f32": 4}
 """Number formats that keys and values are kept in, and their bytes."""
-NUMBER = re.compile(r"[0-9]{1,7}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -50,40 +47,19 @@ def read_spec(text: str) -> GgufSpec:
     'f32'
     """
     name, _, query = text.partition("?")
-    settings: dict[str, Any] = {}
-    for part in query.split("&") if query else []:
-        key, _, value = part.partition("=")
-        if key not in _VALUES:
-            raise UsageError(f"there is no {shortened(key)} to set; allowed behind the ? are {', '.join(_VALUES)}")
-        if key in settings:
-            raise UsageError(f"{key} is given twice; give it once")
-        allowed, read = _VALUES[key]
-        try:
-            settings[key] = read(value)
-        except (KeyError, ValueError):
-            raise UsageError(f"{key} is {shortened(value)}; allowed {allowed}") from None
+    settings = read_query(query, _SETTINGS)
     try:
         return GgufSpec(Path(name).expanduser(), **settings)
     except RuntimeError as error:  # no such home
         raise UsageError(f"{shortened(name)} is no path: {error}") from None
 
 
-def _from(least: int, most: int) -> Callable[[str], int]:
-    def read(value: str) -> int:
-        if not NUMBER.fullmatch(value) or not least <= int(value) <= most:
-            raise ValueError(value)
-        return int(value)
-
-    return read
-
-
 MOST_THREADS = 512
-_SWITCH = {"true": True, "false": False}
-_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "threads": (f"are whole numbers from 1 to {MOST_THREADS}", _from(1, MOST_THREADS)),
-    "context": ("are whole numbers from 1 up", _from(1, 9_999_999)),
-    "gpu_layers": ("are whole numbers from 0 to 9999", _from(0, 9999)),
-    "cache": (f"are {', '.join(CACHES)}", {name: name for name in CACHES}.__getitem__),
-    "flash": ("are true, false", _SWITCH.__getitem__),
-    "repack": ("are auto, true, false", (_SWITCH | {"auto": None}).__getitem__),
+_SETTINGS = {
+    "threads": whole_number(1, MOST_THREADS),
+    "context": whole_number(1, 9_999_999, "are whole numbers from 1 up"),
+    "gpu_layers": whole_number(0, 9999),
+    "cache": one_of({name: name for name in CACHES}),
+    "flash": SWITCH,
+    "repack": SWITCH_OR_AUTO,
 }

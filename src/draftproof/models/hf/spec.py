@@ -4,13 +4,12 @@ It reads no file but looks whether a path is there. It must never import what it
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
 
 from draftproof.errors import UsageError
+from draftproof.models.query import SWITCH, SWITCH_OR_AUTO, Setting, one_of, read_query, whole_number
 
 __all__ = ["DTYPES", "FORM", "HfSpec", "read_spec"]
 
@@ -53,14 +52,7 @@ def read_spec(text: str) -> HfSpec:
     2048
     """
     name, _, query = text.partition("?")
-    settings: dict[str, Any] = {}
-    for part in query.split("&") if query else []:
-        key, _, value = part.partition("=")
-        if key not in _VALUES:
-            raise UsageError(f"there is no {shortened(key)} to set; allowed behind the ? are {', '.join(_VALUES)}")
-        if key in settings:
-            raise UsageError(f"{key} is given twice; give it once")
-        settings[key] = _value(key, value)
+    settings = read_query(query, _SETTINGS)
     folder = _folder(name)
     if folder is not None and "revision" in settings:
         raise UsageError("revision belongs to a model of the hub, and this is a folder; leave it out")
@@ -93,14 +85,6 @@ def _check_folder(path: Path) -> None:
     raise UsageError(f"{path} has no config.json, so it is no model folder")
 
 
-def _value(key: str, value: str) -> Any:
-    allowed, read = _VALUES[key]
-    try:
-        return read(value)
-    except (KeyError, ValueError):
-        raise UsageError(f"{key} is {shortened(value)}; allowed {allowed}") from None
-
-
 def _device(value: str) -> str:
     if value == "mps":
         raise UsageError("device is mps, which has no float64 numbers, and laws are made of them; use device=cpu")
@@ -115,19 +99,11 @@ def _revision(value: str) -> str:
     return value
 
 
-def _context(value: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", value, re.ASCII) or not int(value):
-        raise ValueError(value)
-    return int(value)
-
-
-_SWITCH = {"true": True, "false": False}
-_DTYPES = {name: name for name in ("auto", *DTYPES)}
-_VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "dtype": (f"are {', '.join(_DTYPES)}", _DTYPES.__getitem__),
-    "device": ("are auto, cpu, cuda, cuda:N", _device),
-    "revision": ("is a branch, a tag or a commit", _revision),
-    "trust_remote_code": ("are true, false", _SWITCH.__getitem__),
-    "context": ("are whole numbers from 1 up", _context),
-    "pad_rows": ("are auto, true, false", (_SWITCH | {"auto": None}).__getitem__),
+_SETTINGS = {
+    "dtype": one_of({name: name for name in ("auto", *DTYPES)}),
+    "device": Setting("are auto, cpu, cuda, cuda:N", _device),
+    "revision": Setting("is a branch, a tag or a commit", _revision),
+    "trust_remote_code": SWITCH,
+    "context": whole_number(1, 999_999_999, "are whole numbers from 1 up"),
+    "pad_rows": SWITCH_OR_AUTO,
 }
