@@ -16,14 +16,13 @@ from draftproof.economics.pair import FEWEST_ROUNDS, LONGEST, Pair
 from draftproof.economics.rehearsal import TimedPass, plain_seconds, rehearse
 from draftproof.economics.samples import Floats, Rounds, Samples
 from draftproof.economics.scoring import score_texts
+from draftproof.economics.slope import slope
 from draftproof.types import Tokens
 
 __all__ = ["in_rounds", "measure", "steps"]
 
 PROBED = 4
 """Plain passes that tell how many a measurement can afford; the first reads the prompt."""
-FEWEST_CONTEXTS = 4.0
-"""Tokens of standard deviation that contexts need for a slope."""
 
 
 def measure(
@@ -131,7 +130,7 @@ def in_rounds(rounds: Sequence[Sequence[TimedPass]], longest: int) -> Rounds:
     """Return the median seconds of the passes of each length in each round, and how they grow with the context."""
     medians = [_medians(passes, longest) for passes in rounds]
     seconds, contexts = (np.array([some[part] for some in medians]) for part in (0, 1))
-    return Rounds(seconds, contexts, _slope([done for passes in rounds for done in passes]))
+    return Rounds(seconds, contexts, slope([done for passes in rounds for done in passes]))
 
 
 def _medians(passes: Sequence[TimedPass], longest: int) -> tuple[Floats, Floats]:
@@ -145,24 +144,3 @@ def _medians(passes: Sequence[TimedPass], longest: int) -> tuple[Floats, Floats]
     lengths = range(longest + 1)
     filled = np.stack([np.interp(lengths, seen, stage) for stage in seconds.T], axis=1)
     return filled, np.interp(lengths, seen, contexts)
-
-
-def _slope(passes: Sequence[TimedPass]) -> tuple[float, float]:
-    """Return a and b of seconds = (what is usual for K) + (a + b K) (context - its mean), by least squares.
-
-    Outliers, the slowest and the fastest twentieth of each length, are pulled in. Where contexts hardly differ there is
-    nothing to tell a slope from, and nothing to correct: it is 0.
-    """
-    columns, values = list[Floats](), list[Floats]()
-    for length in {done.drafted for done in passes}:
-        alike = [done for done in passes if done.drafted == length]
-        seconds = np.array([sum(done.seconds) for done in alike])
-        seconds = np.clip(seconds, *np.quantile(seconds, [0.05, 0.95]))
-        contexts = np.array([float(done.context) for done in alike])
-        values.append(seconds - seconds.mean())
-        columns.append((contexts - contexts.mean())[:, None] * [1.0, float(length)])
-    matrix = np.concatenate(columns)
-    if np.std(matrix[:, 0]) < FEWEST_CONTEXTS:
-        return 0.0, 0.0
-    found = np.linalg.lstsq(matrix, np.concatenate(values), rcond=None)[0]
-    return float(found[0]), float(found[1])
