@@ -7,7 +7,9 @@ from conftest import needs
 from draftproof.errors import ContractError
 from draftproof.warpers.base import normalise
 from draftproof.warpers.pipeline import CACHED, Pipeline, sampling
+from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_k import TopK
+from draftproof.warpers.top_p import TopP
 
 ROWS, SIZE = 7, CACHED // 3 + 5  # two rows at a time, and one is left
 SETTINGS = [(1.0, 0, 1.0), (0.8, 0, 0.95), (0.7, 40, 1.0), (1.3, 40, 0.9), (0, 0, 1.0), (0, 3, 0.5)]
@@ -80,3 +82,42 @@ def test_top_k_keeps_what_a_sort_would_keep(k):
     laws = np.random.default_rng(2).integers(0, 9, size=(20, 50)) / 400
     kth = np.sort(laws, axis=-1)[:, -k, None]
     assert np.array_equal(TopK(k)(laws), np.where(laws >= kth, laws, 0))
+
+
+def one_after_the_other(temperature, p, rows):
+    """The laws of the two steps, each on whole rows."""
+    law = Temperature(temperature).laws(rows, "logits")
+    return normalise(TopP(p)(law))
+
+
+@pytest.mark.parametrize("temperature", [1e-9, 1e-3, 0.3, 1.0, 1.7])
+@pytest.mark.parametrize("p", [1e-9, 0.3, 0.95, 1 - 1e-9])
+@pytest.mark.parametrize("scale", [0.0, 0.1, 2.0, 9.0])
+def test_temperature_and_top_p_at_once_are_one_after_the_other(temperature, p, scale):
+    rows = np.random.default_rng(1).normal(scale=scale, size=(4, SIZE)).astype(np.float32)
+    rows[1, 100:120] = rows[1].max()  # equals
+    rows[2, ::2] = -np.inf
+    found, wanted = sampling(temperature, top_p=p).laws(rows, "logits"), one_after_the_other(temperature, p, rows)
+    assert np.array_equal(found > 0, wanted > 0)
+    assert np.abs(found - wanted).max() < 1e-15
+
+
+@pytest.mark.parametrize("off", [-1e-7, -1e-12, 0, 1e-12, 1e-7])
+def test_a_nucleus_that_ends_within_the_rounding_is_found_on_the_whole_row(off, monkeypatch):
+    """Three tokens have a quarter of the mass each, thousands share the last one; p is where the second one ends."""
+    rows = np.full((1, SIZE), -np.log(SIZE - 3), dtype=np.float64)
+    rows[0, [5, 50, 500]] = [2e-9, 1e-9, 0]
+    whole = []
+    monkeypatch.setattr(TopP, "__call__", lambda *given, taken=TopP.__call__: whole.append(given) or taken(*given))
+    found = sampling(1.0, top_p=0.5 + off).laws(rows, "logits")
+    assert whole
+    assert np.array_equal(found > 0, one_after_the_other(1.0, 0.5 + off, rows) > 0)
+    whole.clear()
+    assert np.flatnonzero(sampling(1.0, top_p=0.6).laws(rows, "logits")).tolist() == [5, 50, 500]
+    assert not whole
+
+
+def test_scores_of_doubles_are_told_apart():
+    rows = np.full((1, SIZE), -30.0)
+    rows[0, [7, 70]] = [1, 1 + 1e-12]  # one number in float32
+    assert np.flatnonzero(sampling(1.0, top_p=0.4).laws(rows, "logits")).tolist() == [70]

@@ -21,7 +21,7 @@ from draftproof.errors import ContractError, UsageError
 from draftproof.models.base import Model
 from draftproof.noise import PassNoise
 from draftproof.rules.base import Rule, Verdict
-from draftproof.rules.support import verify
+from draftproof.rules.support import expected_accepted, verify
 from draftproof.types import Array, Draws, Noise, Probs, Text, Tokens, Tree
 from draftproof.warpers.pipeline import Pipeline
 
@@ -139,7 +139,7 @@ class Engine:
     def _expected(self, laws: Probs, proposal: Proposal, accepted: int) -> float | None:
         if proposal.laws is None:
             return 0.0
-        return self.rule.expected_accepted(laws, proposal.laws, self._drafted(proposal), accepted)
+        return expected_accepted(self.rule, laws, proposal.laws, self._drafted(proposal), accepted)
 
 
 def _path(verdict: Verdict) -> tuple[int, ...]:

@@ -141,7 +141,7 @@ class _Growing:
         if not self.laws:
             return None
         home = next((law for law in self.laws.values() if not is_numpy_array(law)), self.laws[0])
-        nothing = home * 0
+        nothing = home * 0 if len(self.laws) <= max(self.laws) else home
         rows = (self.laws.get(row, nothing) for row in range(max(self.laws) + 1))
         return array_namespace(home).stack([beside(row, home) for row in rows])
 

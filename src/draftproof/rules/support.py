@@ -15,7 +15,7 @@ from draftproof.arrays import is_numpy_array
 from draftproof.rules.base import Rule, Verdict
 from draftproof.types import Array, Draws, Probs, Purpose, Tree, Uniform
 
-__all__ = ["identity", "verify"]
+__all__ = ["expected_accepted", "identity", "verify"]
 
 LEAST = 2**13
 """A smaller vocabulary is quicker taken as it is."""
@@ -38,6 +38,14 @@ def identity(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree) -> 
     if support is None or places is None:
         return rule.identity(target, draft, drafted)
     return rule.identity(support.target, support.draft, places)
+
+
+def expected_accepted(rule: Rule, target: Probs, draft: Probs, drafted: Array | Tree, accepted: int) -> float | None:
+    """Return what `Rule.expected_accepted` returns, of one pass, but for rounding."""
+    support, places = _supported(target, draft, drafted)
+    if support is None or places is None:
+        return rule.expected_accepted(target, draft, drafted, accepted)
+    return rule.expected_accepted(support.target, support.draft, places, accepted)
 
 
 def _supported(target: Probs, draft: Probs, drafted: Array | Tree) -> tuple["_Support | None", Any]:
@@ -71,9 +79,14 @@ class _Support:
         size = target.shape[-1]
         if size < LEAST or not (is_numpy_array(target) and is_numpy_array(draft)) or draft.shape[-1] != size:
             return None
-        if not len(draft) or SPARSE * np.count_nonzero(target[0]) > size:
+        if not len(draft):
             return None
-        ids = np.flatnonzero(np.logical_or((target != 0).any(axis=0), (draft != 0).any(axis=0)))
+        kept = list[NDArray[np.int64]]()
+        for row in (*target, *draft):  # one at a time, so that the first whole law ends it
+            kept.append(np.flatnonzero(row != 0))
+            if SPARSE * len(kept[-1]) > size:
+                return None
+        ids = np.unique(np.concatenate(kept))
         if not 0 < SPARSE * len(ids) <= size:
             return None
         return cls(ids, target[:, ids], draft[:, ids], size)

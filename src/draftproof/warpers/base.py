@@ -75,6 +75,9 @@ class LawFilter(Protocol):
         ...
 
 
+LONG, SPARSE = 2**14, 16
+"""From how many tokens on a row is looked at for zeros; and so many times fewer others it must have to gain by it."""
+
 Step: TypeAlias = Warper | LawFilter
 """What a pipeline is made of. A filter is called, a warper has `warp`."""
 
@@ -89,6 +92,10 @@ def normalise(weights: Array, out: Array | None = None) -> Probs:
     Raises:
         ContractError: if a row holds NaN, infinity or a negative number, or sums to zero; it names the row.
     """
+    if out is not None and weights.shape[-1] > LONG:
+        places = np.ndindex(weights.shape[:-1])
+        if all(_normalised_row(weights[place], out[place]) for place in places):
+            return out
     xp = array_namespace(weights)
     total, lowest = xp.sum(weights, axis=-1, keepdims=True), xp.min(weights, axis=-1, keepdims=True)
     fine = (lowest >= 0) & (total > 0) & (total < math.inf)  # false for NaN
@@ -98,6 +105,25 @@ def normalise(weights: Array, out: Array | None = None) -> Probs:
             "returned another"
         )
     return weights / total if out is None else np.divide(weights, total, out=out)
+
+
+def _normalised_row(row: NDArray[Any], out: NDArray[Any]) -> bool:
+    """Write the law of a row (V,) to `out`, which may be the row itself; return whether it has one.
+
+    Where a truncating warper left few tokens, the others are not added up again.
+    """
+    ids = np.flatnonzero(row != 0)
+    few = SPARSE * len(ids) <= len(row)
+    entries = row[ids] if few else row
+    total = entries.sum()
+    if not (entries.min(initial=math.inf) >= 0 and 0 < total < math.inf):  # false for NaN
+        return False
+    if few:
+        out.fill(0)
+        out[ids] = entries / total
+    else:
+        np.divide(row, total, out=out)
+    return True
 
 
 def first_not(fine: Array) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from draftproof.warpers.base import RowKind, Step, Warper, normalise, real
 from draftproof.warpers.bias import LogitBias
 from draftproof.warpers.masks import AllowedTokens, BadWords, MinTokens
 from draftproof.warpers.min_p import MinP
+from draftproof.warpers.nucleus import Nucleus, joined
 from draftproof.warpers.penalties import FrequencyPenalty, PresencePenalty, RepetitionPenalty
 from draftproof.warpers.processor import Processor
 from draftproof.warpers.temperature import Temperature
@@ -52,6 +54,10 @@ class Pipeline:
         """Whether `laws` needs the text before each row."""
         return any(not callable(step) and step.reads_text for step in self.steps)
 
+    @cached_property
+    def _joined(self) -> tuple[Step | Nucleus, ...]:
+        return tuple(joined(self.steps))
+
     def check(self, vocab_size: int) -> None:
         """Raise UsageError if a step names a token that is none of the vocabulary."""
         for step in self.steps:
@@ -81,7 +87,7 @@ class Pipeline:
         return self._warped(rows, kind, texts)
 
     def _a_few_at_a_time(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None) -> Probs:
-        laws, step = np.empty(rows.shape), max(1, CACHED // rows.shape[-1])
+        laws, step = np.zeros(rows.shape), max(1, CACHED // rows.shape[-1])
         try:
             for first in range(0, len(rows), step):
                 few = slice(first, first + step)
@@ -93,12 +99,12 @@ class Pipeline:
     def _warped(self, rows: Array, kind: RowKind, texts: Sequence[Tokens] | None, out: Array | None = None) -> Probs:
         if kind == "laws":
             rows = normalise(rows)
-        for step in self.steps:  # whatever is a law here was made here, and may be written to
+        for step in self._joined:  # whatever is a law here was made here, and may be written to
             if callable(step):
                 law = rows if kind == "laws" else Temperature().laws(rows, kind, out)
                 weights = step(law, law)
                 rows, kind = normalise(weights, weights if _is_float64(weights) else None), "laws"
-            elif isinstance(step, Temperature):
+            elif isinstance(step, Temperature | Nucleus):
                 rows, kind = step.laws(rows, kind, out), "laws"
             else:
                 rows, kind = step.warp(rows, kind, texts)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.arrays import array_namespace
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Tokens
 from draftproof.warpers.base import RowKind, first_not, normalise, real
@@ -58,6 +58,14 @@ class Temperature:
             return normalise(rows if self.value == 1 else rows ** self._power())
         return _softmax(rows, float(self.value), out)
 
+    def best(self, rows: Array) -> Array:
+        """Return the largest score of each row (..., 1).
+
+        Raises:
+            ContractError: if a row has no finite one, and so no law; it names the row.
+        """
+        return _best(array_namespace(rows), rows)
+
     def _power(self) -> float | int | Fraction:
         power = 1 / self.value
         return int(power) if power == int(power) else power
@@ -66,7 +74,12 @@ class Temperature:
 def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
     xp = array_namespace(logits)
     best = xp.astype(_best(xp, logits), xp.float64)
-    scores = logits - best if out is None else np.subtract(logits, best, out=out)  # float64 from here on
+    if is_numpy_array(logits):
+        scores = np.empty(logits.shape) if out is None else out
+        scores[...] = logits  # float64 from here on
+        scores -= best
+    else:
+        scores = logits - best
     scores *= 1 / max(temperature, COLDEST)  # in place, as all that follows: a row of a real vocabulary fills the cache
     xp.exp(scores, out=scores)
     scores *= 1 / xp.sum(scores, axis=-1, keepdims=True)
@@ -76,6 +89,10 @@ def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
 def _one_hot(rows: Array) -> Probs:
     xp = array_namespace(rows)
     _best(xp, rows)
+    if is_numpy_array(rows) and rows.dtype != object:
+        law = np.zeros(rows.shape)  # memory that nobody wrote to: only the page of the best token is touched
+        np.put_along_axis(law, np.argmax(rows, axis=-1, keepdims=True), 1, axis=-1)
+        return law
     hot = xp.arange(rows.shape[-1], device=rows.device) == xp.argmax(rows, axis=-1, keepdims=True)
     return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
 
