@@ -60,7 +60,7 @@ def qwen_drafters(sampled: Sampled) -> tuple[str, ...]:
 def copying(bench: Bench, name: str, target: str, *, transformers: bool) -> None:
     """Measure how a file is printed again, greedily, with drafters that look up."""
     ours = Ours(bench.models, target, GREEDY)
-    arms = bench.speculating(name, ours, ("ngram", "suffix"), edits()[4:])
+    arms = bench.speculating(name, ours, ("ngram", "suffix"), edits()[4:], EDIT_TOKENS)
     arms = {"plain": ours.plain(), **arms}
     if transformers:
         theirs = Theirs(ours.module, GREEDY)

@@ -32,14 +32,16 @@ class Bench:
         tokenizer = self.models.load(target, "target").tokenizer
         return [tokenizer.chat(one.text) if one.chat else tokenizer.encode(one.text) for one in texts]
 
-    def planned(self, name: str, ours: Ours, drafters: Sequence[str], texts: Sequence[Asked]) -> dict[str, int]:
-        """Return the draft length of each drafter by the plan; what it predicts is kept beside."""
+    def planned(
+        self, name: str, ours: Ours, drafters: Sequence[str], texts: Sequence[Asked], tokens: int = PLANNED_TOKENS
+    ) -> dict[str, int]:
+        """Return the draft length of each drafter by the plan for texts so long; what it predicts is kept beside."""
 
         def found():
             prompts = {"prompts": self.ids(ours.target, texts)}
             target = self.models.load(ours.target, "target").model
             made = {spec: ours.drafter(spec) for spec in drafters}
-            pair = Pair(target, made, (RULE,), ours.sampled.pipeline, prompts, PLANNED_TOKENS)
+            pair = Pair(target, made, (RULE,), ours.sampled.pipeline, prompts, tokens)
             samples = measure(pair, ROUNDS, SEED, lambda what: self.said(f"{name}: planning, {what}"))
             (plan,) = plans_measured(samples)
             return plan.to_json()
@@ -64,9 +66,11 @@ class Bench:
 
         return self.table.fact(f"{name}: best fixed length", found)
 
-    def speculating(self, name: str, ours: Ours, drafters: Sequence[str], texts: Sequence[Asked]) -> dict:
+    def speculating(
+        self, name: str, ours: Ours, drafters: Sequence[str], texts: Sequence[Asked], tokens: int = PLANNED_TOKENS
+    ) -> dict:
         """Return an arm for each drafter at its planned length."""
-        lengths = self.planned(name, ours, drafters, texts)
+        lengths = self.planned(name, ours, drafters, texts, tokens)
         return {arm(s, {"num_speculative_tokens": k}): ours.speculative(s, RULE, k) for s, k in lengths.items()}
 
 
