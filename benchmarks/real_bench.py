@@ -44,10 +44,14 @@ class Bench:
             pair = Pair(target, made, (RULE,), ours.sampled.pipeline, prompts, tokens)
             samples = measure(pair, ROUNDS, SEED, lambda what: self.said(f"{name}: planning, {what}"))
             (plan,) = plans_measured(samples)
-            return plan.to_json()
+            said = plan.to_json()
+            for one in (said, *said["candidates"]):
+                one["drafter"] = short(one["drafter"])
+            return said
 
         plan = self.table.fact(f"{name}: plan", found)
-        said = {one["drafter"]: one for one in plan["candidates"]}
+        by_name = {one["drafter"]: one for one in plan["candidates"]}
+        said = {spec: by_name[short(spec)] for spec in drafters}
         predicted = {arm(spec, one): [one["speedup"], *one["interval"]] for spec, one in said.items()}
         self.table.facts[f"{name}: predicted"] = predicted
         return {spec: one["num_speculative_tokens"] for spec, one in said.items()}
@@ -74,8 +78,14 @@ class Bench:
         return {arm(s, {"num_speculative_tokens": k}): ours.speculative(s, RULE, k) for s, k in lengths.items()}
 
 
-def arm(spec: str, candidate: dict) -> str:
-    """Return the name of an arm: no paths in it."""
+def short(spec: str | None) -> str | None:
+    """Return a drafter without paths; the length that is fastest may be that of none."""
+    if spec is None:
+        return None
     kind, _, name = spec.partition(":")
-    short = name.rpartition("/")[2].partition("?")[0].partition("-q")[0].removesuffix(".gguf")
-    return f"ours: {kind}{' ' * bool(short)}{short}, K={candidate['num_speculative_tokens']}"
+    return f"{kind} {name.rpartition('/')[2].partition('?')[0].partition('-q')[0].removesuffix('.gguf')}".strip()
+
+
+def arm(spec: str, candidate: dict) -> str:
+    """Return the name of an arm."""
+    return f"ours: {short(spec)}, K={candidate['num_speculative_tokens']}"

@@ -30,7 +30,8 @@ def bounds(result) -> list[str]:
     lines = []
     for row in result["samples"]["rows"]:
         for group, arm, beside, asked in BOUNDS:
-            if row["group"].startswith(group) and row["arm"].startswith(arm) and row["beside"].startswith(beside):
+            planned = row["group"].startswith(group) and not row["group"].endswith("others")
+            if planned and row["arm"].startswith(arm) and row["beside"].startswith(beside):
                 name = f"{row['group']}: {row['arm']} / {row['beside']}"
                 lines.append(f"| {name} | >= {asked:g} | {row['ratio']:.3g} |")
     for name, shares in _overheads(result["samples"]["facts"]):
