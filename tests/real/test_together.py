@@ -82,7 +82,8 @@ def test_an_answer_ends_by_itself(of_target, run_of):
 
 
 def test_a_seed_gives_its_text_again_and_another_seed_another(pair, run_of):
-    first, other, again = (text_of(run_of(pair, seed=seed, max_tokens=12)) for seed in (1, 2, 1))
+    # Hot: of code that it knows by heart a model leaves nothing to chance at temperature 1.
+    first, other, again = (text_of(run_of(pair, seed=seed, max_tokens=16, temperature=2.0)) for seed in (1, 2, 1))
     assert first == again
     assert first != other
 
