@@ -40,7 +40,7 @@ class NgramDrafter:
 
     A place that foretold the last token is followed to the next one, without looking up, so that a match becomes as
     long as it is. Where a text is copied with changes, that place is remembered when one comes: as soon as a token is
-    among the next four there, the text is taken to go on after it. After "1 2 3 4 5 6 1 2 9 3" that is 4.
+    among the next four there, the text is taken to go on after it. After "1 2 3 4 5 0 4 8 1 2 3 9 9 4" that is 5.
 
     Reading a token and taking it back cost O(longest); kept are, for each token, `longest - shortest + 1` entries of
     the index, as many numbers to undo them, and the place that is followed.

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from draftproof.arrays import array_namespace
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Text, Tokens
 
@@ -21,6 +21,7 @@ __all__ = [
     "Step",
     "Warper",
     "copied",
+    "filtered",
     "first_not",
     "is_whole",
     "keep_only",
@@ -105,6 +106,16 @@ def normalise(weights: Array, out: Array | None = None) -> Probs:
             "returned another"
         )
     return weights / total if out is None else np.divide(weights, total, out=out)
+
+
+def filtered(keep: LawFilter, law: Probs) -> Probs:
+    """Return the law that a filter leaves of one that may be written to.
+
+    Raises:
+        ContractError: see `normalise`.
+    """
+    weights = keep(law, law)
+    return normalise(weights, weights if is_numpy_array(weights) and weights.dtype == np.float64 else None)
 
 
 def _normalised_row(row: NDArray[Any], out: NDArray[Any]) -> bool:

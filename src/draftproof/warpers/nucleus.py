@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from draftproof.arrays import is_numpy_array
 from draftproof.types import Array, Probs
-from draftproof.warpers.base import LONG, SPARSE, RowKind, Step, normalise
+from draftproof.warpers.base import LONG, SPARSE, RowKind, Step, filtered
 from draftproof.warpers.temperature import Temperature
 from draftproof.warpers.top_p import TopP
 
@@ -49,14 +49,13 @@ class Nucleus:
         """
         if not self._quick(rows, kind):
             law = self.temperature.laws(rows, kind, out) if kind == "logits" or self.temperature.value != 1 else rows
-            weights = self.top_p(law, law)
-            return normalise(weights, weights if is_numpy_array(weights) and weights.dtype == np.float64 else None)
+            return filtered(self.top_p, law)
         best = self.temperature.best(rows)
         laws = np.zeros(rows.shape) if out is None else out  # memory of which a few places are written to
         for place in np.ndindex(rows.shape[:-1]):
             if not self._written(rows[place], best[place], laws[place]):
                 whole = self.temperature.laws(rows[place], kind)
-                laws[place] = normalise(self.top_p(whole, whole))
+                laws[place] = filtered(self.top_p, whole)
         return laws
 
     def _quick(self, rows: Array, kind: RowKind) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from draftproof.arrays import is_numpy_array
 from draftproof.errors import ContractError, UsageError
 from draftproof.types import Array, Probs, Tokens
-from draftproof.warpers.base import RowKind, Step, Warper, normalise, real
+from draftproof.warpers.base import RowKind, Step, Warper, filtered, normalise, real
 from draftproof.warpers.bias import LogitBias
 from draftproof.warpers.masks import AllowedTokens, BadWords, MinTokens
 from draftproof.warpers.min_p import MinP
@@ -102,8 +102,7 @@ class Pipeline:
         for step in self._joined:  # whatever is a law here was made here, and may be written to
             if callable(step):
                 law = rows if kind == "laws" else Temperature().laws(rows, kind, out)
-                weights = step(law, law)
-                rows, kind = normalise(weights, weights if _is_float64(weights) else None), "laws"
+                rows, kind = filtered(step, law), "laws"
             elif isinstance(step, Temperature | Nucleus):
                 rows, kind = step.laws(rows, kind, out), "laws"
             else:
@@ -154,10 +153,6 @@ def sampling(
         "typical_p": [TypicalP(typical_p)] if typical_p != 1 else [],
     }
     return Pipeline(tuple(step for name in order for step in steps[name]))
-
-
-def _is_float64(weights: Array) -> bool:
-    return is_numpy_array(weights) and weights.dtype == np.float64
 
 
 def _factor(penalty: float, setting: str) -> float:
