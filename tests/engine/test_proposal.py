@@ -9,6 +9,7 @@ from draftproof.engine.proposal import Proposal
 from draftproof.errors import ContractError
 from draftproof.noise import PassNoise, PhiloxNoise
 from draftproof.rules.catalogue import RULES
+from draftproof.rules.draft_laws import DraftLaws
 from draftproof.types import Purpose, Tree
 
 NOISE = PhiloxNoise(11)
@@ -36,9 +37,9 @@ def proposal_of(laws, widths, rule="token", drafter=None):
 
 def test_a_proposal_cannot_be_made_by_hand():
     with pytest.raises(ContractError):
-        Proposal(Tree((1,), (-1,)), np.array([[0.5, 0.5]]), [0], ())
+        Proposal(Tree((1,), (-1,)), DraftLaws.of(np.array([[0.5, 0.5]])), [0], ())
     with pytest.raises(ContractError):
-        replace(proposal_of([[0.0, 1.0]], (1,)), laws=np.array([[1.0, 0.0]]))
+        replace(proposal_of([[0.0, 1.0]], (1,)), draft=DraftLaws.of(np.array([[1.0, 0.0]])))
 
 
 def test_a_proposal_keeps_the_laws_its_tokens_were_drawn_from():

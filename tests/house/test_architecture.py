@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "draftproof"
 MODULES = sorted(SOURCE.rglob("*.py"))
 CATALOGUES = ("rules", "warpers", "drafters")
 # The contracts of a catalogue, what members share, and what puts them in order or names them.
-MACHINERY = {"__init__", "base", "catalogue", "contract", "node", "nucleus", "pipeline", "run", "support"}
+MACHINERY = {"__init__", "base", "catalogue", "contract", "draft_laws", "node", "nucleus", "pipeline", "run", "support"}
 HEAVY = {
     "torch",
     "transformers",

@@ -8,9 +8,11 @@ from draftproof.drafters.model import ModelDrafter
 from draftproof.engine.length import FixedLength
 from draftproof.engine.loop import Engine
 from draftproof.engine.stop import Stop
+from draftproof.errors import ContractError
 from draftproof.models.table import TableModel
-from draftproof.rules import support
+from draftproof.rules import draft_laws, support
 from draftproof.rules.catalogue import CHAIN_RULES, RULES, TREE_RULES
+from draftproof.rules.draft_laws import DraftLaws
 from draftproof.warpers.pipeline import Pipeline
 from draftproof.warpers.top_k import TopK
 from engines_of_tests import product_law, text_law, without_zeros
@@ -38,16 +40,16 @@ def engine(block, rule, branching=()):
 @pytest.fixture
 def left_out(monkeypatch):
     """Leave tokens out of the smallest vocabulary too, and count how often that happened."""
-    counted, find = [], support._supported
+    counted, find = [], DraftLaws.small
 
-    def counting(*arguments):
-        found = find(*arguments)
-        counted.append(found[0] is not None and found[1] is not None and len(found[0].ids) < found[0].vocab_size)
+    def counting(laws, target):
+        found = find(laws, target)
+        counted.append(found is not None and len(found.ids) < target.shape[-1])
         return found
 
-    monkeypatch.setattr(support, "LEAST", 1)
-    monkeypatch.setattr(support, "SPARSE", 1)
-    monkeypatch.setattr(support, "_supported", counting)
+    monkeypatch.setattr(draft_laws, "LEAST", 1)
+    monkeypatch.setattr(draft_laws, "SPARSE", 1)
+    monkeypatch.setattr(DraftLaws, "small", counting)
     return counted
 
 
@@ -69,9 +71,21 @@ def test_a_token_named_by_its_place_would_be_found(left_out, monkeypatch):
     honest = support.verify
 
     def by_place(rule, target, draft, drafted, draws):
-        found, (some, _) = honest(rule, target, draft, drafted, draws), support._supported(target, draft, drafted)
-        return found if some is None else found._replace(token=int((some.ids == found.token).argmax()))
+        found, small = honest(rule, target, draft, drafted, draws), draft.small(target)
+        return found if small is None else found._replace(token=int((small.ids == found.token).argmax()))
 
     monkeypatch.setattr("draftproof.engine.loop.verify", by_place)
     tested = engine(1, "token")
     assert without_zeros(text_law(tested, Stop(3, 64))) != product_law(tested, 3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_draft_named_by_its_place_would_be_found(rule, left_out, monkeypatch):
+    def by_place(laws, rule, law, place):
+        few = laws._add(place.row, law)
+        return rule.children(law if few is None else few.entries, place)
+
+    monkeypatch.setattr(DraftLaws, "children", by_place)
+    tested = engine(1, rule, (2,) if rule in TREE_RULES else ())
+    with pytest.raises(ContractError, match="no mass"):
+        text_law(tested, Stop(3, 64))

@@ -121,3 +121,26 @@ def test_scores_of_doubles_are_told_apart():
     rows = np.full((1, SIZE), -30.0)
     rows[0, [7, 70]] = [1, 1 + 1e-12]  # one number in float32
     assert np.flatnonzero(sampling(1.0, top_p=0.4).laws(rows, "logits")).tolist() == [70]
+
+
+@pytest.mark.parametrize("low", [-17.9, -18.1, -19.0])
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_tokens_that_are_not_near_are_part_of_the_mass(low, temperature):
+    """Two tokens hold nearly all of it: whether they hold p of it depends on all the others together."""
+    rows = np.full((1, SIZE), low * temperature)
+    rows[0, [3, 30]] = [0, -1 * temperature]
+    held = (1 + np.exp(-1)) / (1 + np.exp(-1) + (SIZE - 2) * np.exp(low))
+    for off in (-1e-5, 1e-6):
+        law = sampling(temperature, top_p=held + off).laws(rows, "logits")
+        assert np.array_equal(law > 0, one_after_the_other(temperature, held + off, rows) > 0)
+        assert (np.count_nonzero(law) > 2) == (off > 0)
+
+
+def test_a_few_tokens_near_the_best_need_no_look_at_the_others(monkeypatch):
+    rows = np.full((1, SIZE), -25.0, dtype=np.float32)
+    rows[0, [7, 70, 700]] = [1.0, 0.5, -1.0]
+    counted = []
+    exp = np.exp
+    monkeypatch.setattr(np, "exp", lambda scores, out=None: counted.append(scores.size) or exp(scores, out=out))
+    assert np.flatnonzero(sampling(0.8, top_p=0.9).laws(rows, "logits")).tolist() == [7, 70]
+    assert counted == [3]

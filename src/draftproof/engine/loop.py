@@ -111,8 +111,7 @@ class Engine:
 
     def verify(self, laws: Probs, proposal: Proposal, draws: Draws) -> Verdict:
         """Return what the rule makes of the proposal."""
-        draft = laws[:0] if proposal.laws is None else proposal.laws
-        return verify(self.rule, laws, draft, self._drafted(proposal), draws_beside(draws, laws))
+        return verify(self.rule, laws, proposal.draft, self._drafted(proposal), draws_beside(draws, laws))
 
     def emitted(self, proposal: Proposal, verdict: Verdict) -> list[int]:
         """Return the tokens that a verdict amounts to."""
@@ -137,9 +136,9 @@ class Engine:
         return proposal.tree if self.rule.branches else proposal.chain
 
     def _expected(self, laws: Probs, proposal: Proposal, accepted: int) -> float | None:
-        if proposal.laws is None:
+        if not proposal.tree.tokens:
             return 0.0
-        return expected_accepted(self.rule, laws, proposal.laws, self._drafted(proposal), accepted)
+        return expected_accepted(self.rule, laws, proposal.draft, self._drafted(proposal), accepted)
 
 
 def _path(verdict: Verdict) -> tuple[int, ...]:

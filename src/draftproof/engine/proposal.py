@@ -16,6 +16,7 @@ from draftproof.drafters.base import Drafter
 from draftproof.engine.devices import draws_beside
 from draftproof.errors import ContractError
 from draftproof.rules.base import Place, Rule
+from draftproof.rules.draft_laws import DraftLaws
 from draftproof.types import Array, Draws, Probs, Text, Tokens, Tree
 
 __all__ = ["Proposal", "common_length"]
@@ -29,14 +30,13 @@ class Proposal:
 
     Args:
         tree: the tokens and how they follow each other.
-        laws: rows as in `Tree`, zeros at leaves, none after the last inner node: for a chain of K tokens (K, V). None
-            when nothing was drafted.
+        draft: those laws.
         text: the text before them; it is the engine's own, which grows when the pass is over.
         read: the drafted tokens that the drafter read last, after `text`.
     """
 
     tree: Tree
-    laws: Probs | None
+    draft: DraftLaws
     text: Tokens
     read: tuple[int, ...]
     made_by: InitVar[object] = None
@@ -44,6 +44,14 @@ class Proposal:
     def __post_init__(self, made_by: object) -> None:
         if made_by is not _DRAWN:
             raise ContractError("a Proposal is made by Proposal.draw only, from the laws its tokens are drawn from")
+
+    @property
+    def laws(self) -> Probs | None:
+        """The laws, rows as in `Tree`, zeros at leaves, none after the last inner node: for a chain of K tokens (K, V).
+
+        None when nothing was drafted.
+        """
+        return self.draft.stacked
 
     @property
     def is_chain(self) -> bool:
@@ -54,15 +62,15 @@ class Proposal:
     def chain(self) -> Array:
         """The tokens (N,) of a chain, for the rules that take one; where the laws are."""
         tokens = np.asarray(self.tree.tokens, dtype=np.int64)
-        if self.laws is None or is_numpy_array(self.laws):
+        if self.draft.in_numpy or self.laws is None:
             return tokens
         return array_namespace(self.laws).asarray(tokens, device=self.laws.device)
 
     def beside(self, target: Probs) -> Self:
         """Return the same proposal with the same laws where the target's are."""
-        if self.laws is None or (is_numpy_array(self.laws) and is_numpy_array(target)):
+        if (self.draft.in_numpy and is_numpy_array(target)) or self.laws is None:
             return self
-        return replace(self, laws=beside(self.laws, target), made_by=_DRAWN)
+        return replace(self, draft=DraftLaws.of(beside(self.laws, target)), made_by=_DRAWN)
 
     @property
     def depth(self) -> int:
@@ -94,7 +102,8 @@ class Proposal:
             growing.grow(-1)
         finally:
             del text[start:]
-        return cls(Tree(tuple(growing.tokens), tuple(growing.parents)), growing.stacked(), text, growing.read, _DRAWN)
+        tree = Tree(tuple(growing.tokens), tuple(growing.parents))
+        return cls(tree, growing.draft.settled(), text, growing.read, _DRAWN)
 
 
 @dataclass
@@ -110,7 +119,7 @@ class _Growing:
     read: tuple[int, ...] = ()
     tokens: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
-    laws: dict[int, Probs] = field(default_factory=dict)
+    draft: DraftLaws = field(default_factory=DraftLaws)
 
     def grow(self, node: int) -> None:
         """Draft the children of `node`, to which `text` leads, and then theirs."""
@@ -119,8 +128,7 @@ class _Growing:
             return
         first = len(self.tokens)
         place = Place(draws_beside(self.draws, law), node + 1, depth, tuple(range(first, first + self.widths[depth])))
-        drafted = self.rule.children(law, place)
-        self.laws[node + 1] = law
+        drafted = self.draft.children(self.rule, law, place)
         self.tokens += drafted
         self.parents += [node] * len(drafted)
         for child, token in enumerate(drafted, first):
@@ -135,15 +143,6 @@ class _Growing:
             self.drafter.rewind(self.start + shared)
         self.read = branch
         return self.drafter.law(self.text)
-
-    def stacked(self) -> Probs | None:
-        """Return the laws as rows; zeros where nothing was drafted."""
-        if not self.laws:
-            return None
-        home = next((law for law in self.laws.values() if not is_numpy_array(law)), self.laws[0])
-        nothing = home * 0 if len(self.laws) <= max(self.laws) else home
-        rows = (self.laws.get(row, nothing) for row in range(max(self.laws) + 1))
-        return array_namespace(home).stack([beside(row, home) for row in rows])
 
 
 def common_length(one: Tokens, other: Tokens) -> int:

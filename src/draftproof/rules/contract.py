@@ -17,6 +17,8 @@ SLACK = 1e-6
 """How far a row's sum may be from 1: rows normalised in float32 are within 1e-7 * log V, logits nowhere near."""
 CACHED = 2**17
 """So many entries are checked at a time, whole rows: each is read from memory once."""
+SPARSE = 16
+"""So many times fewer than all must be those that are not zero for the others to be left out."""
 
 
 def check_laws(laws: Probs, whose: str) -> None:
@@ -30,7 +32,7 @@ def check_laws(laws: Probs, whose: str) -> None:
     xp, rows = array_namespace(laws), laws.reshape(-1, laws.shape[-1])
     step = max(1, CACHED // rows.shape[-1]) if is_numpy_array(laws) else len(rows)
     for first in range(0, len(rows), step):
-        some = rows[first : first + step, :]
+        some = _without_zeros(rows[first : first + step, :])
         with np.errstate(over="ignore", invalid="ignore"):  # a sum that is infinite or none at all is refused below
             totals, lowest = xp.sum(some, axis=-1), xp.min(some, axis=-1)
         proper = (lowest >= 0) & (totals >= 1 - SLACK) & (totals <= 1 + SLACK)  # false for NaN
@@ -44,6 +46,14 @@ def check_laws(laws: Probs, whose: str) -> None:
 def _few(laws: Probs) -> bool:
     """Return whether these are rows of NumPy, in floats, few enough to be looked at as they are."""
     return is_numpy_array(laws) and laws.dtype.kind == "f" and laws.size <= CACHED
+
+
+def _without_zeros(rows: Probs) -> Probs:
+    """Return a row (1, V) of NumPy, where few of its entries are not zero, as these alone; others as they are."""
+    if len(rows) != 1 or not is_numpy_array(rows):
+        return rows
+    ids = np.flatnonzero(rows != 0)
+    return rows[:, ids] if 0 < SPARSE * len(ids) <= rows.shape[-1] else rows
 
 
 def _proper(laws: Probs) -> bool:

@@ -53,7 +53,7 @@ class Temperature:
             ContractError: if a row has no law; it names the row.
         """
         if self.value == 0:
-            return _one_hot(rows)
+            return _one_hot(rows, out)
         if kind == "laws":
             return normalise(rows if self.value == 1 else rows ** self._power())
         return _softmax(rows, float(self.value), out)
@@ -86,13 +86,19 @@ def _softmax(logits: Array, temperature: float, out: Array | None) -> Probs:
     return scores
 
 
-def _one_hot(rows: Array) -> Probs:
+def _one_hot(rows: Array, out: Array | None) -> Probs:
     xp = array_namespace(rows)
-    _best(xp, rows)
     if is_numpy_array(rows) and rows.dtype != object:
-        law = np.zeros(rows.shape)  # memory that nobody wrote to: only the page of the best token is touched
-        np.put_along_axis(law, np.argmax(rows, axis=-1, keepdims=True), 1, axis=-1)
+        best = np.argmax(rows, axis=-1, keepdims=True)  # of NaN, if there is one
+        _refuse_no_law(xp, np.take_along_axis(rows, best, axis=-1))
+        if out is None:
+            law = np.zeros(rows.shape)  # memory that nobody wrote to: only the page of the best token is touched
+        else:
+            law = out
+            law.fill(0)
+        np.put_along_axis(law, best, 1, axis=-1)
         return law
+    _best(xp, rows)
     hot = xp.arange(rows.shape[-1], device=rows.device) == xp.argmax(rows, axis=-1, keepdims=True)
     return xp.astype(hot, xp.float64 if rows.dtype != object else rows.dtype)
 
@@ -100,9 +106,13 @@ def _one_hot(rows: Array) -> Probs:
 def _best(xp: Any, rows: Array) -> Array:
     """Return the largest score of each row (..., 1): finite, and larger than no NaN, else there is no law."""
     best = xp.max(rows, axis=-1, keepdims=True)
+    _refuse_no_law(xp, best)
+    return best
+
+
+def _refuse_no_law(xp: Any, best: Array) -> None:
     fine = (best > -math.inf) & (best < math.inf)  # false for NaN
     if not bool(xp.all(fine)):
         raise ContractError(
             f"{first_not(fine)} of scores has no finite maximum, or NaN: a model returned it, or masks leave no token"
         )
-    return best
