@@ -16,13 +16,13 @@ from rich.status import Status
 from draftproof.economics.machine import machine
 from draftproof.engine.setup import Models
 from real_arms import GREEDY, SAMPLED, Ours, Sampled, Theirs, module_of
-from real_bench import RULE, Bench
+from real_bench import RULE, Bench, short
 from real_catalogue import FOLDER, MODELS
 from real_overhead import overhead
 from real_table import FILE, Group, Table
 from real_texts import asked, edits
 
-CODE_TOKENS, EDIT_TOKENS = 48, 192
+CODE_TOKENS, LONG_TOKENS, EDIT_TOKENS = 48, 96, 192
 OTHERS = 6
 """Prompts for what is there to compare with."""
 ASSISTANT_LENGTHS, LOOKUP_LENGTHS = (2, 3, 4, 5, 6), (5, 10, 16)
@@ -50,6 +50,21 @@ def qwen_code(bench: Bench, sampled: Sampled) -> None:
         predicted = bench.table.facts[f"{name}: predicted"]
         bench.table.facts[f"{name}, others: predicted"] = predicted
         bench.table.measure(Group(f"{name}, others", arms, prompts[:OTHERS], CODE_TOKENS), bench.said)
+
+
+def longer(bench: Bench) -> None:
+    """Measure greedy code twice as long, where reading the prompt weighs less; and draft lengths that adapt."""
+    name, target, draft = f"Qwen 1.5B bfloat16, code, {GREEDY.name}", spec("hf", "qwen-1.5b"), spec("gguf", "qwen-0.5b")
+    ours, to_plan = Ours(bench.models, target, GREEDY), asked("code_to_plan")
+    planned = bench.speculating(name, ours, (draft,), to_plan)
+    theirs, assistant = Theirs(ours.module, GREEDY), module_of(bench.models, spec("hf", "qwen-0.5b"))
+    few = bench.ids(target, to_plan)
+    best = bench.tuned(f"{name}, assisted", ASSISTANT_LENGTHS, lambda k: theirs.assisted(assistant, k), few)
+    arms = {"plain": ours.plain(), **planned, f"ours: {short(draft)}, adaptive": ours.adaptive(draft, RULE, few[0]),
+            f"assisted: K={best}": theirs.assisted(assistant, best)}  # fmt: skip
+    predicted, name = bench.table.facts[f"{name}: predicted"], f"{name}, {LONG_TOKENS} tokens"
+    bench.table.facts[f"{name}: predicted"] = predicted
+    bench.table.measure(Group(name, arms, bench.ids(target, bench.code), LONG_TOKENS), bench.said)
 
 
 def qwen_drafters(sampled: Sampled) -> tuple[str, ...]:
@@ -109,6 +124,7 @@ def questions(bench: Bench) -> dict[str, Callable[[], None]]:
     found: dict[str, Callable[[], None]] = {
         "qwen-sampled": lambda: qwen_code(bench, SAMPLED),
         "qwen-greedy": lambda: qwen_code(bench, GREEDY),
+        "qwen-longer": lambda: longer(bench),
         "qwen-copy": lambda: copying(
             bench, "Qwen 1.5B bfloat16, copying, greedy", spec("hf", "qwen-1.5b"), transformers=True
         ),

@@ -6,11 +6,13 @@ so that all are equally long; top-k is off on both, and both count from the ids 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from draftproof import Engine, FixedLength, NoDrafter, PhiloxNoise, Stop, sampling
+from draftproof.economics.calibrate import calibrate
+from draftproof.economics.policy import Adaptive
 from draftproof.engine import plain
 from draftproof.engine.setup import Models
 from draftproof.rules.catalogue import CHAIN_RULES
@@ -64,12 +66,12 @@ class Ours:
         return Engine(model, self.drafter(spec), CHAIN_RULES[rule], self.sampled.pipeline, FixedLength(length))
 
     def speculative(self, spec: str, rule: str, length: int) -> Arm:
-        engine = self.engine(spec, rule, length)
+        return decoding(self.engine(spec, rule, length))
 
-        def text(prompt: Sequence[int], tokens: int, seed: int) -> Done:
-            return clocked(engine.decode(prompt, Stop(tokens), PhiloxNoise(seed)))
-
-        return text
+    def adaptive(self, spec: str, rule: str, prompt: Sequence[int]) -> Arm:
+        """Return an arm whose draft length follows the text, as `auto` has it; what passes cost is found out now."""
+        engine = self.engine(spec, rule, 1)
+        return decoding(replace(engine, length=Adaptive(calibrate(engine, prompt))))
 
     def plain(self) -> Arm:
         model = self.models.load(self.target, "target").model
@@ -83,6 +85,13 @@ class Ours:
     def module(self) -> Any:
         """The transformers model that the target reads with: both sides share it."""
         return module_of(self.models, self.target)
+
+
+def decoding(engine: Engine) -> Arm:
+    def text(prompt: Sequence[int], tokens: int, seed: int) -> Done:
+        return clocked(engine.decode(prompt, Stop(tokens), PhiloxNoise(seed)))
+
+    return text
 
 
 def clocked(steps) -> Done:
