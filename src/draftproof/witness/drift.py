@@ -1,0 +1,94 @@
+"""How far an engine can be off, given what was seen: a bound on its average drift, and faults that are ruled out.
+
+In: the state of the statistical witness. Out: numbers that hold at every look at once, with probability 1 - delta.
+No assumption is made on how the drift changes from token to token.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from draftproof.witness.eprocess import EProcess
+from draftproof.witness.experts import EVENTS, EXPERTS, OF_DRAFTS
+from draftproof.witness.mixture import SLOTS, STRENGTHS
+
+__all__ = ["Drift", "drift_upper", "drifts", "excluded_from"]
+
+RATES = 0.9 * 2.0 ** -np.arange(14)
+"""The rates at which the bound bets; it is as good as the best of them, but for their number."""
+_DRAFTED = EVENTS.index("resid_p")
+PRECISE = 1e-13
+"""Halving ends where the interval is this part of the bound."""
+
+
+class Drift(NamedTuple):
+    """By how much the probability of an event differed from the target's, on average over `tokens` tokens."""
+
+    tokens: int
+    mean: float
+    lower: float
+    upper: float
+
+
+def drift_upper(total: float, squares: float, tokens: int, delta: float) -> float:
+    """Return an upper bound on the average drift that holds for all numbers of tokens at once.
+
+    Fan's inequality for bounded martingale differences, mixed over `RATES`: a sum U of drifts is ruled out where the
+    mean over rates of exp(rate (U - total) - psi(rate) squares) is 1 / delta, psi(l) = -ln(1 - l) - l.
+
+    Args:
+        total: the sum over tokens of 1 in the event less its mass.
+        squares: the sum of the squares of that.
+        tokens: how many.
+        delta: how probable it may be that the bound ever fails.
+    """
+    costs = (-np.log1p(-RATES) - RATES) * squares
+
+    def over(excess: float) -> bool:
+        logs = RATES * excess - costs
+        return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max()) > -math.log(delta)
+
+    high = 1.0
+    while not over(high):
+        high *= 2
+    low = 0.0
+    while high - low > PRECISE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if over(middle) else (middle, high)
+    return (total + high) / tokens
+
+
+def drifts(state: EProcess, delta: float) -> dict[str, Drift]:
+    """Return the drift of each event in each slot class with tokens, all holding together with probability 1 - delta.
+
+    Keys are `event|slot`.
+    """
+    declared = [k for k, event in enumerate(EVENTS) if event not in OF_DRAFTS or state.event_counts[0, _DRAFTED]]
+    each = delta / (2 * len(SLOTS) * len(declared))
+    found = dict[str, Drift]()
+    for s, slot in enumerate(SLOTS):
+        for k in declared:
+            tokens = int(state.event_counts[s, k])
+            if tokens:
+                total, squares = float(state.event_sums[s, k]), float(state.event_squares[s, k])
+                upper = min(drift_upper(total, squares, tokens, each), 1.0)
+                lower = max(-drift_upper(-total, squares, tokens, each), -1.0)
+                found[f"{EVENTS[k]}|{slot}"] = Drift(tokens, total / tokens, lower, upper)
+    return found
+
+
+def excluded_from(state: EProcess, delta: float) -> dict[str, float | None]:
+    """Return for each expert the least strength at which its fault is ruled out, at every token alike; or None.
+
+    Were the fault there at a strength, the inverse of that bet's wealth would be a martingale. Wealth is concave in the
+    strength: what is ruled out is all above a strength, as long as strength 0 is not; else nothing is said.
+    """
+    logs: NDArray[np.float64] = state.lr[0]
+    largest = np.maximum(logs.max(axis=-1, keepdims=True), 0)
+    mixed = np.log(0.5 * np.exp(-largest) + 0.5 * np.exp(logs - largest).mean(axis=-1, keepdims=True)) + largest
+    enough = math.log(len(EXPERTS) / delta)
+    ruled_out = (mixed - logs >= enough) & (mixed < enough)
+    least = [float(STRENGTHS[row].min()) if row.any() else None for row in ruled_out]
+    return dict(zip(EXPERTS, least, strict=True))
