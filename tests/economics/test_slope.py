@@ -51,6 +51,13 @@ def test_more_text_never_costs_less(falls):
     assert min(slope(some)) >= 0
 
 
+def test_drafts_may_grow_dearer_with_the_text_where_plain_passes_do_not():
+    some = passes(lambda k, context: 0.1 + (1e-3 * k - 1e-5) * context, np.random.default_rng(0))
+    a, b = slope(some)
+    assert a == 0
+    assert b == pytest.approx(1e-3, rel=0.1)
+
+
 def test_a_pass_without_text_would_still_take_time():
     some = passes(lambda k, context: max(1e-3, (context - 99) * 1e-3 * (1 + k)), np.random.default_rng(0))
     a, b = slope(some)

@@ -16,6 +16,7 @@ from draftproof.redteam.tampers.catalogue import TAMPERS
 from draftproof.rules.base import pick
 from draftproof.rules.catalogue import CHAIN_RULES, TREE_RULES
 from draftproof.rules.coupled import winner
+from draftproof.rules.draft_laws import DraftLaws
 from draftproof.rules.token import TokenRule, residual_law
 from draftproof.types import Purpose
 from draftproof.warpers.pipeline import Pipeline
@@ -219,9 +220,9 @@ def test_a_draft_that_its_law_cannot_give_ends_the_account_with_the_drafts():
 
 def replace_laws(proposal, laws):
     changed = object.__new__(type(proposal))
-    for name in ("tree", "text", "read"):
-        object.__setattr__(changed, name, getattr(proposal, name))
-    object.__setattr__(changed, "laws", laws)
+    parts = {name: getattr(proposal, name) for name in ("tree", "text", "read")}
+    for name, part in (parts | {"draft": DraftLaws.of(laws)}).items():
+        object.__setattr__(changed, name, part)
     return changed
 
 

@@ -37,8 +37,8 @@ def slope(passes: Sequence[TimedPass]) -> tuple[float, float]:
     explained = float(values @ values) - left
     if explained * free < SEEN * matrix.shape[1] * left or not found.any():
         return 0.0, 0.0
-    most = min(seconds.mean() / texts.mean() / (found @ [1.0, float(drafted)]) for drafted, texts, seconds in groups)
-    a, b = found * min(1.0, most)
+    shares = [found @ [1.0, float(drafted)] * texts.mean() / seconds.mean() for drafted, texts, seconds in groups]
+    a, b = found / max(1.0, *shares)
     return float(a), float(b)
 
 
