@@ -82,7 +82,8 @@ def _rise(emitted: Emitted) -> Array | None:
         return None
     xp = array_namespace(emitted.target)
     there = emitted.target > 0
-    return xp.where(there, emitted.draft, 0 * emitted.draft) / xp.where(there, emitted.target, 1 + 0 * emitted.target)
+    with np.errstate(over="ignore"):  # more than there are numbers comes last
+        return xp.where(there, emitted.draft, 0.0) / xp.where(there, emitted.target, 1.0)
 
 
 def _below(emitted: Emitted, score: Array | None) -> NDArray[np.float64]:
@@ -94,4 +95,4 @@ def _below(emitted: Emitted, score: Array | None) -> NDArray[np.float64]:
     if score is not None:
         own = xp.take_along_axis(score, mine, axis=-1)
         before = (score < own) | ((score == own) & before)
-    return np.asarray(xp.sum(xp.where(before, emitted.target, xp.zeros_like(emitted.target)), axis=-1))
+    return np.asarray(xp.sum(xp.where(before, emitted.target, 0.0), axis=-1))
