@@ -164,6 +164,16 @@ def test_torch_says_the_same():
     assert np.allclose(state.event_sums, wanted.event_sums, atol=CLOSE)
 
 
+@pytest.mark.parametrize("tiny", [1e-20, 1e-300, 1e-320])
+def test_tokens_that_hardly_can_be_are_bet_on_without_dividing_by_nothing(tiny):
+    """They are no proof, but evidence; no number becomes infinite, or none at all."""
+    p, q, state = np.array([[1 - tiny, tiny, 0.0]]), np.full((1, 3), 1 / 3), EProcess()
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        trace = [state.add(Emitted(np.array([1]), p, q))[0] for _ in range(3)]
+    assert 20 < trace[0] < trace[1] < trace[2] < np.inf
+    assert all(np.isfinite(logs).all() for logs in state._logs().values())
+
+
 def test_what_does_not_fit_together_is_refused():
     p = np.full((3, 4), 0.25)
     for wrong, words in (
