@@ -7,7 +7,7 @@ first, from other prompts of the same kind: it says how many tokens each drafter
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -15,12 +15,12 @@ from rich.status import Status
 
 from draftproof.economics.machine import machine
 from draftproof.engine.setup import Models
-from real_arms import GREEDY, SAMPLED, Ours, Sampled, Theirs, module_of
+from real_arms import GREEDY, SAMPLED, Arm, Ours, Sampled, Theirs, module_of
 from real_bench import RULE, Bench, short
 from real_catalogue import FOLDER, MODELS
 from real_overhead import overhead
 from real_table import FILE, Group, Table
-from real_texts import asked, edits
+from real_texts import Asked, asked, edits
 
 CODE_TOKENS, LONG_TOKENS, EDIT_TOKENS = 48, 96, 192
 OTHERS = 6
@@ -37,16 +37,12 @@ def qwen_code(bench: Bench, sampled: Sampled) -> None:
         quick, slow = (
             {arm: one for arm, one in quick.items() if ("gguf" in arm) == wanted} for wanted in (True, False)
         )
-    theirs, assistant = Theirs(ours.module, sampled), module_of(bench.models, spec("hf", "qwen-0.5b"))
-    few = bench.ids(target, to_plan)
-    best = bench.tuned(f"{name}, assisted", ASSISTANT_LENGTHS, lambda k: theirs.assisted(assistant, k), few)
-    arms = {"transformers": theirs.plain()} if sampled is SAMPLED else {}
-    arms |= {"plain": ours.plain(), **quick, f"assisted: K={best}": theirs.assisted(assistant, best),
-             "assisted: default": theirs.assisted(assistant)}  # fmt: skip
+    arms = {"transformers": Theirs(ours.module, sampled).plain()} if sampled is SAMPLED else {}
+    arms |= {"plain": ours.plain(), **quick, **assisted(bench, name, ours, to_plan)}
     prompts = bench.ids(target, bench.code)
     bench.table.measure(Group(name, arms, prompts, CODE_TOKENS), bench.said)
     if slow:
-        arms = {"plain": ours.plain(), **slow, "lookup: 10": theirs.prompt_lookup(10)}
+        arms = {"plain": ours.plain(), **slow, "lookup: 10": Theirs(ours.module, sampled).prompt_lookup(10)}
         predicted = bench.table.facts[f"{name}: predicted"]
         bench.table.facts[f"{name}, others: predicted"] = predicted
         bench.table.measure(Group(f"{name}, others", arms, prompts[:OTHERS], CODE_TOKENS), bench.said)
@@ -57,14 +53,20 @@ def longer(bench: Bench) -> None:
     name, target, draft = f"Qwen 1.5B bfloat16, code, {GREEDY.name}", spec("hf", "qwen-1.5b"), spec("gguf", "qwen-0.5b")
     ours, to_plan = Ours(bench.models, target, GREEDY), asked("code_to_plan")
     planned = bench.speculating(name, ours, (draft,), to_plan)
-    theirs, assistant = Theirs(ours.module, GREEDY), module_of(bench.models, spec("hf", "qwen-0.5b"))
-    few = bench.ids(target, to_plan)
-    best = bench.tuned(f"{name}, assisted", ASSISTANT_LENGTHS, lambda k: theirs.assisted(assistant, k), few)
-    arms = {"plain": ours.plain(), **planned, f"ours: {short(draft)}, adaptive": ours.adaptive(draft, RULE, few[0]),
-            f"assisted: K={best}": theirs.assisted(assistant, best)}  # fmt: skip
+    adaptive = ours.adaptive(draft, RULE, bench.ids(target, to_plan)[0])
+    fixed, _ = assisted(bench, name, ours, to_plan).items()
+    arms = {"plain": ours.plain(), **planned, f"ours: {short(draft)}, adaptive": adaptive, fixed[0]: fixed[1]}
     predicted, name = bench.table.facts[f"{name}: predicted"], f"{name}, {LONG_TOKENS} tokens"
     bench.table.facts[f"{name}: predicted"] = predicted
     bench.table.measure(Group(name, arms, bench.ids(target, bench.code), LONG_TOKENS), bench.said)
+
+
+def assisted(bench: Bench, name: str, ours: Ours, to_tune: Sequence[Asked]) -> dict[str, Arm]:
+    """Return arms of transformers with the 0.5B model as assistant: at the best fixed length, and by its defaults."""
+    theirs, assistant = Theirs(ours.module, ours.sampled), module_of(bench.models, spec("hf", "qwen-0.5b"))
+    few = bench.ids(ours.target, to_tune)
+    best = bench.tuned(f"{name}, assisted", ASSISTANT_LENGTHS, lambda k: theirs.assisted(assistant, k), few)
+    return {f"assisted: K={best}": theirs.assisted(assistant, best), "assisted: default": theirs.assisted(assistant)}
 
 
 def qwen_drafters(sampled: Sampled) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.errors import ContractError
 from draftproof.rules.base import entries_at
+from draftproof.rules.draft_laws import Few
 from draftproof.types import Array, Probs, Tree
 
 __all__ = ["check_chain", "check_laws", "check_tree"]
@@ -17,8 +18,6 @@ SLACK = 1e-6
 """How far a row's sum may be from 1: rows normalised in float32 are within 1e-7 * log V, logits nowhere near."""
 CACHED = 2**17
 """So many entries are checked at a time, whole rows: each is read from memory once."""
-SPARSE = 16
-"""So many times fewer than all must be those that are not zero for the others to be left out."""
 
 
 def check_laws(laws: Probs, whose: str) -> None:
@@ -50,10 +49,10 @@ def _few(laws: Probs) -> bool:
 
 def _without_zeros(rows: Probs) -> Probs:
     """Return a row (1, V) of NumPy, where few of its entries are not zero, as these alone; others as they are."""
-    if len(rows) != 1 or not is_numpy_array(rows):
+    if len(rows) != 1:
         return rows
-    ids = np.flatnonzero(rows != 0)
-    return rows[:, ids] if 0 < SPARSE * len(ids) <= rows.shape[-1] else rows
+    few = Few.of(rows[0])
+    return rows if few is None or not len(few.ids) else few.entries[None]
 
 
 def _proper(laws: Probs) -> bool:

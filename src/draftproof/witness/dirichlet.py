@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from draftproof.witness.mixture import evenly
+
 __all__ = ["KAPPAS", "log_evidence"]
 
 KAPPAS = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
@@ -36,5 +38,4 @@ def log_evidence(counts: NDArray[np.int64], law: NDArray[np.float64], kappas: Se
         - expected
         for kappa in kappas
     ]
-    largest = max(logs)
-    return largest + math.log(sum(math.exp(log - largest) for log in logs) / len(logs))
+    return evenly(np.array(logs))

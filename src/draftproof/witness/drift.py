@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from draftproof.witness.eprocess import EProcess
 from draftproof.witness.experts import EVENTS, EXPERTS, OF_DRAFTS
-from draftproof.witness.mixture import SLOTS, STRENGTHS
+from draftproof.witness.mixture import SLOTS, STRENGTHS, evenly
 
 __all__ = ["Drift", "drift_upper", "drifts", "excluded_from"]
 
@@ -47,8 +47,7 @@ def drift_upper(total: float, squares: float, tokens: int, delta: float) -> floa
     costs = (-np.log1p(-RATES) - RATES) * squares
 
     def over(excess: float) -> bool:
-        logs = RATES * excess - costs
-        return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max()) > -math.log(delta)
+        return evenly(RATES * excess - costs) > -math.log(delta)
 
     high = 1.0
     while not over(high):

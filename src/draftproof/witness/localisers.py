@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.types import Probs
-from draftproof.witness.mixture import STRENGTHS, mean
+from draftproof.witness.mixture import STRENGTHS, evenly
 
 __all__ = ["Localisers"]
 
@@ -59,8 +59,7 @@ class Localisers:
 
     def log_wealth(self) -> tuple[float, float]:
         """Return that against the accept test, and that against the replacements."""
-        weights = np.full(self.accepting.shape, 1 / self.accepting.size)
-        return float(mean(self.accepting, weights)), float(mean(self.replacing, weights))
+        return evenly(self.accepting), evenly(self.replacing)
 
     def _replaced(self, target: Probs, draft: Probs, token: int) -> None:
         residual = np.maximum(target - draft, 0)

@@ -14,8 +14,8 @@ from draftproof.witness.experts import EXPERTS
 from draftproof.witness.intervals import DEGREES, EDGES, ORDERINGS, Intervals, legendre_means, overlaps
 
 __all__ = [
-    "BLOCKS", "SHAPES", "SLOTS", "STRENGTHS", "block", "expert_gains", "histogram_gains", "lag_gains", "legendre_gains",
-    "mean", "mixed",
+    "BLOCKS", "SHAPES", "SLOTS", "STRENGTHS", "block", "evenly", "expert_gains", "histogram_gains", "lag_gains",
+    "legendre_gains", "mean", "mixed",
 ]  # fmt: skip
 
 STRENGTHS = np.array([0.9, *(2.0**-i for i in range(1, 13))])
@@ -81,6 +81,11 @@ def mean(logs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.
     flat = logs.reshape(*logs.shape[: logs.ndim - weights.ndim], -1)
     largest = flat.max(axis=-1, keepdims=True)
     return np.log(np.exp(flat - largest) @ weights.reshape(-1)) + largest[..., 0]
+
+
+def evenly(logs: NDArray[np.float64]) -> float:
+    """Return the logarithm of the mean of wealth, given the logarithms of equal parts, of any shape."""
+    return float(mean(logs, np.full(logs.shape, 1 / logs.size)))
 
 
 def block(name: str, logs: NDArray[np.float64]) -> NDArray[np.float64]:

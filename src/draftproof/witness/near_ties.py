@@ -11,7 +11,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from draftproof.witness.mixture import STRENGTHS, mean
+from draftproof.witness.mixture import STRENGTHS, evenly
 
 __all__ = ["Flips", "Match", "matched"]
 
@@ -71,4 +71,4 @@ class Flips:
     @property
     def log_wealth(self) -> float:
         """In nats."""
-        return float(mean(self.logs, np.full(len(STRENGTHS), 1 / len(STRENGTHS))))
+        return evenly(self.logs)
