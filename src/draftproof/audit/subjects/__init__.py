@@ -1,0 +1,1 @@
+"""One engine a file: how it is started, set and sampled. Nothing here knows what an audit looks for."""
