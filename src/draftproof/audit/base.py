@@ -23,7 +23,7 @@ class Asked(TypedDict):
     """One of the subject's `METHODS`."""
     num_speculative_tokens: int
     settings: dict[str, float]
-    """Sampling settings under the names of `CLAIMS`. Every one of them is to be handed to the engine, also neutral ones:
+    """Sampling settings under the names of `CLAIMS`. All of them are to be handed to the engine, neutral ones too:
     engines have defaults of their own."""
     max_tokens: int
     """The longest completion that will be asked for."""
@@ -45,6 +45,8 @@ class Answer(TypedDict):
 
     tokens: list[int]
     """As the engine drew them, the one that ended the text with them."""
+    strings: NotRequired[list[str]]
+    """Instead of ids, if the engine does not tell them: the exact string of each token."""
     logprobs: NotRequired[list[float | None]]
     """Of each token, as the engine reports it, after all warping if it says so; absent if it reports none."""
     rounds: NotRequired[list[list[int]]]

@@ -1,8 +1,8 @@
 """The process in which an engine under audit runs: starts it, samples it, tells what happened, a JSON object a line.
 
-In: the file of a member of `subjects/` as argument; requests on standard input. Out: answers on what was standard output.
-It runs in the engine's own environment, which need not have this package: it imports the standard library only. What an
-engine prints goes to standard error.
+In: the file of a member of `subjects/`; requests on standard input. Out: answers on what was standard output. It runs
+in the engine's own environment, which need not have this package: it imports the standard library only. What an engine
+prints goes to standard error.
 """
 
 import contextlib

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from draftproof.cli.attack import attack
+from draftproof.cli.audit import audit
 from draftproof.cli.explore import explore
 from draftproof.cli.generate import generate
 from draftproof.cli.measure import measure
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(generate)
 app.command()(prove)
 app.command()(attack)
+app.command()(audit)
 app.command()(measure)
 app.command()(plan)
 app.command()(explore)
@@ -68,5 +70,6 @@ def _named(error: DraftproofError) -> str:
     """Return the message, with the setting written as the option a user typed."""
     if not isinstance(error, UsageError) or error.setting is None:
         return str(error)
-    option = "PROMPT" if error.setting == "prompt" else "--" + error.setting.replace("_", "-")
+    argument = error.setting in {"prompt", "subject"}
+    option = error.setting.upper() if argument else "--" + error.setting.replace("_", "-")
     return f"{option}: {error.message}"
