@@ -7,13 +7,16 @@ import math
 from dataclasses import dataclass, replace
 
 from draftproof.audit.arm import Arm
+from draftproof.audit.greedy import Greedy
 from draftproof.audit.outcome import Cause, Outcome
 from draftproof.audit.requests import ARMS
-from draftproof.witness.verdict import Limits, Opinion, Verdict, judge
+from draftproof.witness.verdict import Limits, Opinion, Verdict
 
 __all__ = ["Judgement"]
 
 CONTROL, SPECULATIVE = ARMS
+NUMERIC = 0.5
+"""Nats by which 16-bit numbers may move two scores apart, and no more: several times what was seen."""
 
 
 @dataclass
@@ -37,12 +40,13 @@ class Judgement:
     @property
     def opinion(self) -> Opinion:
         """What the speculative arm shows, alone."""
-        return judge(self.speculative.state, self.limits)
+        found = self.speculative.evidence.opinion(self.limits)
+        return found if found.verdict is Verdict.DRIFT else self._leaning() or found
 
     @property
     def alarmed(self) -> bool:
         """Whether the control arm is convicted."""
-        return self.control is not None and judge(self.control.state, self.limits).verdict is Verdict.DRIFT
+        return self.control is not None and self._without.verdict is Verdict.DRIFT
 
     def next_arm(self) -> str | None:
         """Return which arm has to go on; None if a verdict is reached or the budget is spent."""
@@ -63,7 +67,7 @@ class Judgement:
         """Return the verdict as far as it can be told now."""
         found, spec = self.opinion, self.speculative
         told = Outcome(
-            found.verdict, Cause.MORE, found.reason, self._notes(), spec.state.highest, spec.tokens, found.bound
+            found.verdict, Cause.MORE, found.reason, self._notes(), spec.evidence.log_evidence, spec.tokens, found.bound
         )
         if self._idle:
             return _undecided(
@@ -74,6 +78,27 @@ class Judgement:
         if found.verdict is Verdict.LOSSLESS:
             return replace(told, cause=Cause.LOGPROBS if spec.reported.wrong else Cause.NOTHING)
         return told
+
+    @property
+    def _without(self) -> Opinion:
+        if self.control is None:
+            return Opinion(Verdict.INCONCLUSIVE, self.missing, None)
+        return self.control.evidence.opinion(self.limits)
+
+    def _leaning(self) -> Opinion | None:
+        """Return what near-ties show that fall as the draft has it, at temperature 0; None if nothing."""
+        mine, theirs = self.speculative.evidence, self.control.evidence if self.control else None
+        if not (isinstance(mine, Greedy) and isinstance(theirs, Greedy)):
+            return None
+        leaning = mine.against_draft(theirs, self.limits.delta)
+        if leaning < -math.log(self.limits.watch):
+            return None
+        convicted = leaning >= -math.log(self.limits.alpha)
+        reason = (
+            f"where two tokens are nearly level the draft's comes {mine.flipped_drafted:,} times of "
+            f"{mine.near_drafted:,}, more often than without speculation (evidence 10^{leaning / math.log(10):.1f} : 1)"
+        )
+        return Opinion(Verdict.DRIFT if convicted else Verdict.INCONCLUSIVE, reason, mine.bound(self.limits.delta))
 
     @property
     def _idle(self) -> bool:
@@ -87,12 +112,19 @@ class Judgement:
         if not self.alarmed:
             without = f"without speculation {self.control.tokens:,} tokens show nothing"
             return replace(told, cause=Cause.LAW, reason=f"speculation changes the law: {told.reason}; {without}")
-        return _undecided(
-            told,
-            Cause.REFERENCE,
-            f"the engine differs from the reference even without speculation: {_alarm(self.control)}; what speculation "
-            "adds cannot be told from that",
-        )
+        mine, theirs = self.speculative.evidence, self.control.evidence
+        if (
+            isinstance(mine, Greedy)
+            and isinstance(theirs, Greedy)
+            and mine.largest_gap <= theirs.largest_gap <= NUMERIC
+        ):
+            reason = (
+                f"only numerics: both arms leave the best token where it leads by less than {theirs.largest_gap:.2g} "
+                f"nats, and without speculation it does so too; --eta {theirs.largest_gap / 2:.1g} allows for that"
+            )
+            return _undecided(told, Cause.NUMERICS, reason)
+        without = f"the engine differs from the reference even without speculation: {self._without.reason}"
+        return _undecided(told, Cause.REFERENCE, f"{without}; what speculation adds cannot be told from that")
 
     def _notes(self) -> tuple[str, ...]:
         arms = ((CONTROL, self.control), (SPECULATIVE, self.speculative))
@@ -104,9 +136,3 @@ class Judgement:
 
 def _undecided(told: Outcome, cause: Cause, reason: str) -> Outcome:
     return replace(told, verdict=Verdict.INCONCLUSIVE, cause=cause, reason=reason)
-
-
-def _alarm(arm: Arm) -> str:
-    if arm.state.violation is not None:
-        return f"its token {arm.state.violation:,} has probability 0"
-    return f"evidence 10^{arm.state.highest / math.log(10):.1f} : 1 after {arm.tokens:,} tokens"

@@ -41,7 +41,7 @@ class Options:
     timeout: float = 60.0
     control: str = ""
     python: str = ""
-    option: dict[str, str] = field(default_factory=dict[str, str])
+    option: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def greedy(self) -> bool:

@@ -16,7 +16,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from draftproof.errors import UsageError
 
-__all__ = ["BOS", "EOS", "UNK", "VOCABULARIES", "make"]
+__all__ = ["BOS", "SPECIAL", "VOCABULARIES", "make"]
 
 HIDDEN, MLP, LAYERS, HEADS, POSITIONS = 64, 128, 2, 2, 512
 """Heads of 32 numbers, the smallest that the CPU kernels of every engine take."""
@@ -26,8 +26,10 @@ NOISE = 0.2
 """Of the draft, in standard deviations of each matrix: sum min(p, q) is 0.6 to 0.75."""
 VOCABULARIES = 64, 512
 """Fewest and most tokens."""
-UNK, BOS, EOS = 0, 1, 2
-SPECIAL = "<unk>", "<s>", "</s>"
+UNK = 0
+BOS = 1
+EOS = 2
+SPECIAL = ("<unk>", "<s>", "</s>")
 FIRST_LETTER = ord("0")
 """Tokens are single letters, from here on in Unicode's order; those that are no letters are left out."""
 Matrices = dict[str, NDArray[np.float32]]

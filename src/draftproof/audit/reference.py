@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.arrays import array_namespace, beside
-from draftproof.audit.options import Options
+from draftproof.audit.options import NEUTRAL, Options
 from draftproof.audit.pair import Pair
 from draftproof.drafters.base import Drafter
 from draftproof.drafters.catalogue import load_drafter
@@ -25,6 +25,8 @@ from draftproof.witness.emitted import Emitted
 
 __all__ = ["Reference", "Scored", "flags", "pipeline_of"]
 
+CHOOSING = ("temperature", "top_k", "top_p", "min_p")
+"""Settings that decide among tokens, where others change their scores."""
 LOOKUP = "ngram"
 """What is taken for the drafter where the engine looks drafts up."""
 
@@ -46,6 +48,7 @@ class Reference:
     def __init__(self, pair: Pair, options: Options, *, drafted: bool) -> None:
         self.loaded: LoadedModel = load(pair.reference, "reference" if options.reference else "target")
         self.pipeline = pipeline_of(options.settings)
+        self._unchosen = pipeline_of(options.settings | {name: NEUTRAL[name] for name in CHOOSING})
         self.pipeline.check(self.loaded.model.vocab_size)
         self._drafter: Drafter = load_drafter(
             pair.surrogate if drafted and pair.surrogate else LOOKUP, self.loaded, self.pipeline
@@ -75,6 +78,17 @@ class Reference:
         """Return the same tokens under other sampling settings, without draft laws."""
         laws = pipeline.laws(scored.rows, self.loaded.model.row_kind, scored.texts)
         return Emitted(scored.emitted.tokens, laws)
+
+    def scores(self, scored: Scored) -> NDArray[np.float64]:
+        """Return (n, V) log-probabilities before anything that chooses among tokens: temperature, top-k, ..."""
+        laws = self._unchosen.laws(scored.rows, self.loaded.model.row_kind, scored.texts)
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(beside(laws, np.empty(0))))
+
+    def drafted(self, scored: Scored) -> list[int]:
+        """Return the token that the drafter likes best in each place."""
+        laws = scored.emitted.target if scored.emitted.draft is None else scored.emitted.draft
+        return np.asarray(beside(laws, np.empty(0))).argmax(axis=-1).tolist()
 
     def _draft_laws(self, texts: Sequence[Text], target: Probs) -> Probs:
         """Return the drafter's law before each token; the target's where it proposes nothing: no bet comes of that."""

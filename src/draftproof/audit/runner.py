@@ -3,6 +3,7 @@
 In: options. Out: an `Outcome`. After each batch all that was learned is on disk, so that an interrupted audit goes on.
 """
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +24,7 @@ from draftproof.audit.requests import Requests
 from draftproof.audit.sampler import Batch, Sampler
 from draftproof.audit.saved import Saved
 from draftproof.audit.suspects import suspect
-from draftproof.errors import UsageError
+from draftproof.errors import MissingExtraError, UsageError
 from draftproof.witness.verdict import Limits, Verdict
 
 __all__ = ["Audit"]
@@ -64,6 +65,8 @@ class Audit:
             MissingExtraError: if the engine is not installed.
         """
         check_options(self.options)
+        if self.options.greedy and importlib.util.find_spec("scipy") is None:
+            raise MissingExtraError("an audit at 0 needs scipy: pip install 'draftproof[audit]'", "temperature")
         self.chosen = chosen(self.options.subject)
         self.options = replace(self.options, method=_method(self.chosen, self.options.method))
         self.python = python_for(self.chosen, self.options.python)
@@ -152,7 +155,7 @@ class Audit:
             found,
             notes=(*found.notes, *self.notes),
             control=None if control is None else _summary(control),
-            slots=spec.slots(),
+            slots=spec.evidence.slots(spec.delta),
             settings=self.options.to_json() | {"pair": vars(self.pair)},
             versions=self.versions,
         )
@@ -161,8 +164,8 @@ class Audit:
 def _summary(arm: Arm) -> dict[str, object]:
     return {
         "tokens": arm.tokens,
-        "log_evidence": arm.state.highest,
-        "drift_bound": arm.bound() if arm.tokens else None,
+        "log_evidence": arm.evidence.log_evidence,
+        "drift_bound": arm.bound if arm.tokens else None,
         "drafted": arm.drafted,
     }
 

@@ -39,7 +39,7 @@ class Sampler(AbstractContextManager["Sampler"]):
 
     def __init__(self, options: Options, chosen: Chosen, python: str, pair: Pair, arm: str, requests: Requests) -> None:
         self._options, self._arm, self._requests = options, arm, requests
-        ends = sorted(requests.ends)
+        places = {"address": chosen.address, "control": options.control, "ends": sorted(requests.ends)}
         asked: Asked = {
             "target": pair.target,
             "drafter": pair.drafter if options.method in chosen.member.DRAFTED else "",
@@ -48,7 +48,7 @@ class Sampler(AbstractContextManager["Sampler"]):
             "num_speculative_tokens": options.num_speculative_tokens,
             "settings": options.settings,
             "max_tokens": options.max_tokens,
-            "options": {"address": chosen.address, "control": options.control, "ends": ends, **options.option},
+            "options": options.option | (places if chosen.address else {}),
         }
         self._processes: list[Process] = []
         self._free: queue.Queue[Process] = queue.Queue()

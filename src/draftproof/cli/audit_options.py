@@ -1,6 +1,7 @@
 """The options of `audit`, as typer reads them, by the headings of its help. In: what was typed. Out: `Options`."""
 
 import inspect
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -103,8 +104,16 @@ def asked(typed: Mapping[str, Any]) -> Options:
     return Options(**others, settings=settings, option=_pairs(typed["option"] or ()))
 
 
-def _pairs(words: Sequence[str]) -> dict[str, str]:
+def _pairs(words: Sequence[str]) -> dict[str, Any]:
+    """Return options of an engine; what JSON can read is a number, true or false, all else a text."""
     for word in words:
         if not all(word.partition("=")[:2]):
             raise UsageError(f"got {word!r}; allowed is NAME=VALUE", "option")
-    return {name: value for name, _, value in (word.partition("=") for word in words)}
+    return {name: _value(value) for name, _, value in (word.partition("=") for word in words)}
+
+
+def _value(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word

@@ -97,7 +97,7 @@ def odds(log_evidence: float) -> str:
 
 def _cells(arm: Arm) -> tuple[str, ...]:
     drafted = NOTHING if not arm.drafted else f"{arm.accepted / arm.drafted:.0%} of {arm.drafted:,}"
-    return f"{arm.tokens:,}", odds(arm.state.highest), _percent(arm.bound()), drafted
+    return f"{arm.tokens:,}", odds(arm.evidence.log_evidence), _percent(arm.bound), drafted
 
 
 def _percent(share: float | None) -> str:

@@ -59,14 +59,15 @@ class Flips:
 
     logs: NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(STRENGTHS)))
 
-    def add(self, *, flipped: bool, rate: float) -> None:
-        """Take in a near-tie.
+    def add(self, *, flipped: bool, rate: float, times: int = 1) -> None:
+        """Take in a near-tie, or several that came out alike.
 
         Args:
             flipped: whether the draft's token, the second best, was emitted.
             rate: how often rounding does that at such a gap, at most; below 1/2.
+            times: how many.
         """
-        self.logs = self.logs + np.log1p(STRENGTHS * (float(flipped) - rate) / (1 - rate))
+        self.logs = self.logs + times * np.log1p(STRENGTHS * (float(flipped) - rate) / (1 - rate))
 
     @property
     def log_wealth(self) -> float:

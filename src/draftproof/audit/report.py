@@ -1,0 +1,112 @@
+"""A page about an audit that can be passed on: one file, nothing to load. In: an outcome and its arms. Out: HTML.
+
+Drawn with matplotlib, filled in with jinja2 (extra `audit`).
+"""
+
+import importlib.util
+import io
+import math
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from draftproof.audit.arm import Arm
+from draftproof.audit.judgement import Judgement
+from draftproof.audit.outcome import Outcome
+from draftproof.errors import MissingExtraError, UsageError
+from draftproof.witness.verdict import Limits, Verdict
+
+__all__ = ["check", "write"]
+
+LIBRARIES = "matplotlib", "jinja2"
+COLOURS = {Verdict.LOSSLESS: "#1a7f37", Verdict.DRIFT: "#cf222e", Verdict.INCONCLUSIVE: "#9a6700"}
+ARM_COLOURS = {"speculative": "#0969da", "control": "#8c959f"}
+SLOT_NAMES = {"all": "all", "bonus": "after a pass that kept all its drafts", "after_reject": "after a rejected draft"}
+WIDE, HIGH, LOW = 9.0, 3.2, 2.2
+"""Inches."""
+
+
+def check(path: Path) -> None:
+    """Refuse a report that could not be written, before the work is done.
+
+    Raises:
+        MissingExtraError: if a library is missing.
+        UsageError: if there is no such folder.
+    """
+    for library in LIBRARIES:
+        if importlib.util.find_spec(library) is None:
+            raise MissingExtraError(f"a report needs {library}: pip install 'draftproof[audit]'", "report")
+    if not path.parent.is_dir():
+        raise UsageError(f"got {str(path)!r}, but {path.parent} is no folder", "report")
+
+
+def write(path: Path, outcome: Outcome, judgement: Judgement) -> None:
+    """Write the page."""
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    found = judgement.speculative.evidence.events(judgement.limits.delta)
+    told = outcome.settings | outcome.settings["settings"] | outcome.settings["pair"] | outcome.versions
+    facts = {name: value for name, value in told.items() if value not in ("", None) and not isinstance(value, dict)}
+    page = Environment(loader=PackageLoader("draftproof.audit", "."), autoescape=True).get_template("report.html")
+    text = page.render(
+        outcome=outcome,
+        settings=outcome.settings,
+        colour=COLOURS[outcome.verdict],
+        progress=Markup(_progress(judgement)),  # noqa: S704 (drawn here)
+        places=Markup(_places(judgement.speculative)),  # noqa: S704
+        events=found.items(),
+        facts=facts.items(),
+        slot_names=SLOT_NAMES,
+        missing=judgement.missing,
+        version=version("draftproof"),
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def _arms(judgement: Judgement) -> Iterator[tuple[str, Arm]]:
+    if judgement.control is not None:
+        yield "control", judgement.control
+    yield "speculative", judgement.speculative
+
+
+def _progress(judgement: Judgement) -> str:
+    """Return the picture of log-wealth and bound over tokens."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((WIDE, HIGH), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    limits: Limits = judgement.limits
+    for name, arm in _arms(judgement):
+        points = [point for point in arm.curve if math.isfinite(point[1])]
+        tokens = [point[0] for point in points]
+        left.plot(tokens, [point[1] / math.log(10) for point in points], color=ARM_COLOURS[name], label=name)
+        right.plot(tokens, [100 * point[2] for point in points], color=ARM_COLOURS[name], label=name)
+    left.axhline(-math.log10(limits.alpha), color=COLOURS[Verdict.DRIFT], linestyle="--", linewidth=1)
+    left.axhline(-math.log10(limits.watch), color=COLOURS[Verdict.INCONCLUSIVE], linestyle=":", linewidth=1)
+    left.set(xlabel="tokens", ylabel="evidence, 10^x : 1")
+    right.axhline(100 * limits.target, color=COLOURS[Verdict.LOSSLESS], linestyle="--", linewidth=1)
+    right.set(xlabel="tokens", ylabel="drift, at most (%)", yscale="log")
+    left.legend(frameon=False)
+    return _svg(figure)
+
+
+def _places(arm: Arm) -> str:
+    """Return the picture of the evidence by place in a completion."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((WIDE, LOW), layout="constrained")
+    axes = figure.subplots()
+    places = range(1, len(arm.growth) + 1)
+    axes.bar(places, [gained / math.log(10) for gained in arm.growth], color=ARM_COLOURS["speculative"])
+    axes.axhline(0, color="#59636e", linewidth=0.8)
+    axes.set(xlabel="place of the token in its completion", ylabel="evidence, 10^x")
+    return _svg(figure)
+
+
+def _svg(figure: Any) -> str:
+    written = io.StringIO()
+    figure.savefig(written, format="svg", metadata={"Date": None})
+    text = written.getvalue()
+    return text[text.index("<svg") :]

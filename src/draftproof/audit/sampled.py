@@ -1,0 +1,110 @@
+"""Evidence where laws are spread out: the statistical witness, which bets on every token. See `Evidence`."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from draftproof.arrays import array_namespace
+from draftproof.audit.reference import Reference, Scored
+from draftproof.witness.drift import Drift, drifts
+from draftproof.witness.emitted import Emitted
+from draftproof.witness.eprocess import EProcess
+from draftproof.witness.mixture import SLOTS
+from draftproof.witness.verdict import Limits, Opinion, judge
+
+__all__ = ["Sampled"]
+
+MOST_TOGETHER = 2**20
+"""Probabilities that are bet on at a time: some hundred megabytes with all that a bet computes."""
+
+
+@dataclass
+class Sampled:
+    """See `Evidence`."""
+
+    state: EProcess = field(default_factory=EProcess)
+    ambiguous: int = 0
+    """Tokens that were not bet on, because rounding may move the edge of what is possible there."""
+
+    @property
+    def tokens(self) -> int:
+        """See `Evidence.tokens`."""
+        return self.state.tokens + self.ambiguous
+
+    @property
+    def log_evidence(self) -> float:
+        """See `Evidence.log_evidence`."""
+        return self.state.highest
+
+    @property
+    def log_wealth(self) -> float:
+        """See `Evidence.log_wealth`."""
+        return self.state.log_wealth
+
+    def add(self, scored: Sequence[Scored], reference: Reference) -> list[float]:
+        """See `Evidence.add`."""
+        before, traces = self.state.log_wealth, list[float]()
+        for part in _together([one.emitted for one in scored]):
+            traces += self.state.add(part).tolist()
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(np.diff([before, *traces]), nan=0.0, posinf=0.0).tolist()
+
+    def bound(self, delta: float) -> float:
+        """See `Evidence.bound`."""
+        return max((drift.upper for drift in self.events(delta).values()), default=1.0)
+
+    def opinion(self, limits: Limits) -> Opinion:
+        """See `Evidence.opinion`."""
+        return judge(self.state, limits)
+
+    def slots(self, delta: float) -> dict[str, Any]:
+        """See `Evidence.slots`."""
+        found, told = drifts(self.state, delta), dict[str, Any]()
+        for slot, tokens in zip(SLOTS, self.state.slot_tokens.tolist(), strict=True):
+            here = {name: drift.upper for name, drift in found.items() if name.endswith(f"|{slot}")}
+            if here:
+                worst = max(here, key=lambda name: here[name])
+                told[slot] = {"tokens": int(tokens), "drift_bound": here[worst], "event": worst.partition("|")[0]}
+        return told
+
+    def events(self, delta: float) -> dict[str, Drift]:
+        """See `Evidence.events`."""
+        found = drifts(self.state, delta)
+        return {name.partition("|")[0]: drift for name, drift in found.items() if name.endswith("|all")}
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Evidence.to_json`."""
+        return {"state": self.state.to_json(), "ambiguous": self.ambiguous}
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Self:
+        """See `Evidence.from_json`."""
+        return cls(EProcess.from_json(saved["state"]), saved["ambiguous"])
+
+
+def _together(parts: Sequence[Emitted]) -> Iterator[Emitted]:
+    """Yield the same tokens in as few pieces as fit the memory that a bet may take."""
+    few, held = list[Emitted](), 0
+    for part in parts:
+        size = math.prod(part.target.shape)
+        if few and (held + size > MOST_TOGETHER or (part.bonus is None) != (few[0].bonus is None)):
+            yield _one(few)
+            few, held = [], 0
+        few.append(part)
+        held += size
+    if few:
+        yield _one(few)
+
+
+def _one(parts: Sequence[Emitted]) -> Emitted:
+    xp = array_namespace(parts[0].target)
+    drafts = [part.draft for part in parts if part.draft is not None]
+    flags = [
+        np.concatenate([getattr(part, name) for part in parts]) if getattr(parts[0], name) is not None else None
+        for name in ("bonus", "after_reject")
+    ]
+    tokens = np.concatenate([part.tokens for part in parts])
+    return Emitted(tokens, xp.concat([part.target for part in parts]), xp.concat(drafts) if drafts else None, *flags)
