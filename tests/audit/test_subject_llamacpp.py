@@ -22,7 +22,7 @@ NEUTRAL = {
     "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
 }  # fmt: skip
-SUBJECT = {"address": "", "control": ""}
+SUBJECT: dict = {}
 PROMPTS = [[1, 3 + i, 30, 12, 9, 40, 3 + i, 30] for i in range(8)]
 
 

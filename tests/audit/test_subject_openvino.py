@@ -19,7 +19,7 @@ NEUTRAL = {
     "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
     "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
 }  # fmt: skip
-SUBJECT = {"address": "", "control": ""}
+SUBJECT: dict = {}
 FLOAT32 = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
 
 

@@ -21,6 +21,8 @@ TOLERANCE = 2e-3
 SHARE = 1e-3
 """So many of the tokens may be off."""
 FEWEST = 100
+LEAST = -100.0
+"""Nats; below it one is as impossible as another."""
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Reported:
         with np.errstate(divide="ignore"):
             after = np.log(scored.emitted.at_tokens(scored.emitted.target))[places]
             before = np.log(scored.emitted.at_tokens(plain))[places]
-        away = [np.abs(values - other) for other in (after, before)]
+        away = [np.abs(np.maximum(values, LEAST) - np.maximum(other, LEAST)) for other in (after, before)]
         self.compared += len(told)
         self.off_after += int((away[0] > TOLERANCE).sum())
         self.off_before += int((away[1] > TOLERANCE).sum())
