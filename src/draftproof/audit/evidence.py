@@ -43,6 +43,10 @@ class Evidence(Protocol):
         """Return what this arm shows, alone."""
         ...
 
+    def shapes(self) -> list[dict[str, Any]]:
+        """Return the known faults that the tokens are most like: suspects, whose own wealth is no evidence."""
+        ...
+
     def slots(self, delta: float) -> dict[str, Any]:
         """Return for each slot class its tokens, the largest bound on its drift and the event that has it."""
         ...

@@ -121,6 +121,10 @@ class Greedy:
         )
         return Opinion(Verdict.LOSSLESS if bound <= limits.target else Verdict.INCONCLUSIVE, reason, bound)
 
+    def shapes(self) -> list[dict[str, Any]]:
+        """See `Evidence.shapes`: points have none."""
+        return []
+
     def slots(self, delta: float) -> dict[str, Any]:
         """See `Evidence.slots`."""
         return {"all": {"tokens": self.tokens, "drift_bound": self.bound(delta), "event": "not the best"}}

@@ -39,6 +39,8 @@ class Outcome:
     control: dict[str, Any] | None = None
     """The same of the control arm; None if there is none."""
     slots: dict[str, Any] = field(default_factory=dict[str, Any])
+    shapes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The known faults that the tokens of a convicted engine are most like; suspects, not verdicts."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     versions: dict[str, str] = field(default_factory=dict[str, str])
 

@@ -14,6 +14,7 @@ from typing import Any
 from draftproof.audit.arm import Arm
 from draftproof.audit.judgement import Judgement
 from draftproof.audit.outcome import Outcome
+from draftproof.audit.shapes import MEANING
 from draftproof.errors import MissingExtraError, UsageError
 from draftproof.witness.verdict import Limits, Verdict
 
@@ -59,6 +60,7 @@ def write(path: Path, outcome: Outcome, judgement: Judgement) -> None:
         events=found.items(),
         facts=facts.items(),
         slot_names=SLOT_NAMES,
+        meaning=MEANING,
         missing=judgement.missing,
         version=version("draftproof"),
     )

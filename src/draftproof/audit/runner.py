@@ -4,7 +4,7 @@ In: options. Out: an `Outcome`. After each batch all that was learned is on disk
 """
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from draftproof.audit.arm import Arm
@@ -14,7 +14,7 @@ from draftproof.audit.checked import check as check_answers
 from draftproof.audit.checked import check_seeds, identified
 from draftproof.audit.environments import python_for
 from draftproof.audit.judgement import CONTROL, SPECULATIVE, Judgement
-from draftproof.audit.options import Options
+from draftproof.audit.options import NEUTRAL, Options
 from draftproof.audit.options import check as check_options
 from draftproof.audit.outcome import Cause, Outcome
 from draftproof.audit.pair import Pair, pair_for
@@ -69,6 +69,7 @@ class Audit:
             raise MissingExtraError("an audit at 0 needs scipy: pip install 'draftproof[audit]'", "temperature")
         self.chosen = chosen(self.options.subject)
         self.options = replace(self.options, method=_method(self.chosen, self.options.method))
+        _check_claims(self.chosen, self.options.settings)
         self.python = python_for(self.chosen, self.options.python)
         self.pair = pair_for(self.options, self.chosen, self.python)
         self.reference = Reference(self.pair, self.options, drafted=self.options.method in self.chosen.member.DRAFTED)
@@ -155,6 +156,7 @@ class Audit:
             found,
             notes=(*found.notes, *self.notes),
             control=None if control is None else _summary(control),
+            shapes=spec.evidence.shapes() if found.verdict is Verdict.DRIFT else [],
             slots=spec.evidence.slots(spec.delta),
             settings=self.options.to_json() | {"pair": vars(self.pair)},
             versions=self.versions,
@@ -168,6 +170,14 @@ def _summary(arm: Arm) -> dict[str, object]:
         "drift_bound": arm.bound if arm.tokens else None,
         "drafted": arm.drafted,
     }
+
+
+def _check_claims(chosen: Chosen, settings: Mapping[str, float]) -> None:
+    """Refuse settings that the engine does not say it honours."""
+    for name, value in settings.items():
+        if value != NEUTRAL[name] and name not in chosen.member.CLAIMS:
+            claims = ", ".join(chosen.member.CLAIMS)
+            raise UsageError(f"got {value:g}; with speculation {chosen.name} has {claims}", name)
 
 
 def _method(chosen: Chosen, given: str) -> str:

@@ -12,11 +12,14 @@ from draftproof.audit.reference import Reference, Scored
 from draftproof.witness.drift import Drift, drifts
 from draftproof.witness.emitted import Emitted
 from draftproof.witness.eprocess import EProcess
-from draftproof.witness.mixture import SLOTS
+from draftproof.witness.experts import EXPERTS
+from draftproof.witness.mixture import SLOTS, STRENGTHS
 from draftproof.witness.verdict import Limits, Opinion, judge
 
 __all__ = ["Sampled"]
 
+SHOWN = 3
+"""Known faults that are told, those that explain most."""
 MOST_TOGETHER = 2**20
 """Probabilities that are bet on at a time: some hundred megabytes with all that a bet computes."""
 
@@ -59,6 +62,16 @@ class Sampled:
     def opinion(self, limits: Limits) -> Opinion:
         """See `Evidence.opinion`."""
         return judge(self.state, limits)
+
+    def shapes(self) -> list[dict[str, Any]]:
+        """See `Evidence.shapes`."""
+        best = self.state.lr.reshape(len(SLOTS), len(EXPERTS), -1).max(axis=(0, 2))
+        told = list[dict[str, Any]]()
+        for k in np.argsort(-best, kind="stable")[:SHOWN].tolist():
+            slot, strength = np.unravel_index(int(self.state.lr[:, k].argmax()), self.state.lr[:, k].shape)
+            name, mixed = list(SLOTS)[int(slot)], float(STRENGTHS[int(strength)])
+            told.append({"shape": EXPERTS[k], "slot": name, "strength": mixed, "log_wealth": float(best[k])})
+        return told
 
     def slots(self, delta: float) -> dict[str, Any]:
         """See `Evidence.slots`."""

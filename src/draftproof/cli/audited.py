@@ -17,6 +17,7 @@ from draftproof.audit.arm import Arm
 from draftproof.audit.outcome import Outcome
 from draftproof.audit.requests import ARMS
 from draftproof.audit.runner import Audit
+from draftproof.audit.shapes import MEANING
 from draftproof.witness.verdict import Verdict
 
 __all__ = ["Live", "odds", "show"]
@@ -79,6 +80,10 @@ def show(outcome: Outcome, *, interrupted: bool) -> None:
         row = f"{of_control['tokens']:,}", odds(of_control["log_evidence"]), _percent(of_control["drift_bound"])
         table.add_row("control", *row)
     console.print(table)
+    if outcome.shapes:
+        first = outcome.shapes[0]
+        where = "" if first["slot"] == "all" else f", in {first['slot'].replace('_', '-')} slots"
+        console.print(f"most like: {first['shape']} ({MEANING[first['shape']]}){where}", soft_wrap=True)
     for note in outcome.notes:
         console.print(Text(f"note: {note}", "dim"), soft_wrap=True)
     versions = ", ".join(f"{name} {version}" for name, version in outcome.versions.items())
