@@ -66,6 +66,7 @@ ignores_temperature = partial(engine, ignored=("temperature",))
 another_model = partial(engine, swapped=True)
 draws_without_drafts = partial(engine, drafts=False)
 logprobs_zero = partial(engine, logprobs=lambda told: [0.0] * len(told))
+sharper_and_residual_from_target = partial(engine, scale=1.2, residual=lambda p, q: p)
 sharper = partial(engine, scale=1.4)
 """Logits too large, with speculation and without."""
 

@@ -50,9 +50,21 @@ def test_what_only_bonus_tokens_have_wrong_shows_in_their_slot(audit):
     ],
 )
 def test_what_is_wrong_without_speculation_too_is_not_blamed_on_it(name, settings, told, audit):
-    found, _ = audit(name, settings, max_tokens_total=20_000)
+    found, _ = audit(name, settings, max_tokens_total=6000)
     assert (found.verdict, found.cause, found.status) == (Verdict.INCONCLUSIVE, Cause.REFERENCE, 3)
     assert told in found.reason
+
+
+def test_a_wrong_speculation_is_told_apart_from_what_is_wrong_without_it(audit):
+    found, _ = audit("sharper_and_residual_from_target", max_tokens_total=24_000)
+    assert (found.verdict, found.cause) == (Verdict.DRIFT, Cause.LAW)
+    assert "for more drift than without it" in found.reason
+
+
+def test_small_differences_of_numbers_are_only_numerics(audit):
+    found, running = audit("sharper", max_tokens_total=24_000, eps=0.25)
+    assert (found.verdict, found.cause) == (Verdict.LOSSLESS, Cause.NUMERICS)
+    assert running.judgement.control.evidence.log_evidence > math.log(1e6)
 
 
 def test_an_engine_that_drafts_nothing_is_no_lossless_speculation(audit):

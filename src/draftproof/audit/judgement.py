@@ -7,16 +7,17 @@ import math
 from dataclasses import dataclass, replace
 
 from draftproof.audit.arm import Arm
+from draftproof.audit.differing import compared, judged, more_control, more_speculative
+from draftproof.audit.evidence import Evidence
 from draftproof.audit.greedy import Greedy
 from draftproof.audit.outcome import Cause, Outcome
 from draftproof.audit.requests import ARMS
+from draftproof.audit.sampled import Sampled
 from draftproof.witness.verdict import Limits, Opinion, Verdict
 
 __all__ = ["Judgement"]
 
 CONTROL, SPECULATIVE = ARMS
-NUMERIC = 0.5
-"""Nats by which 16-bit numbers may move two scores apart, and no more: several times what was seen."""
 
 
 @dataclass
@@ -53,7 +54,9 @@ class Judgement:
         spent = self.speculative.tokens + (self.control.tokens if self.control else 0)
         if spent >= self.most:
             return None
-        if self.control is not None and self.control.tokens < self.limits.fewest and not self.alarmed:
+        if self.control is not None and self.alarmed:
+            return self._next_of_differing(self.speculative.evidence, self.control.evidence)
+        if self.control is not None and self.control.tokens < self.limits.fewest:
             return CONTROL
         found = self.opinion.verdict
         if found is Verdict.LOSSLESS or self._idle:
@@ -61,7 +64,16 @@ class Judgement:
         if found is Verdict.INCONCLUSIVE:
             return SPECULATIVE
         control = self.control
-        return None if control is None or self.alarmed or control.tokens >= self.speculative.tokens else CONTROL
+        return None if control is None or control.tokens >= self.speculative.tokens else CONTROL
+
+    def begin(self) -> None:
+        """Prepare for more tokens of the speculative arm: if both arms differ, they are compared from here on."""
+        mine = self.speculative.evidence
+        if self.control is None or not self.alarmed or not isinstance(mine, Sampled) or mine.tube is not None:
+            return
+        evidence = compared(self.control.evidence, self.limits)
+        if evidence is not None:
+            self.speculative = Arm(evidence, self.limits.delta, batches=self.speculative.batches)
 
     def outcome(self) -> Outcome:
         """Return the verdict as far as it can be told now."""
@@ -73,11 +85,18 @@ class Judgement:
             return _undecided(
                 told, Cause.INACTIVE, f"speculation was not active: nothing was drafted in {spec.tokens:,} tokens"
             )
+        if self.control is not None and self.alarmed:
+            return judged(told, spec.evidence, self.control.evidence, self.limits)
         if found.verdict is Verdict.DRIFT:
             return self._convicted(told)
         if found.verdict is Verdict.LOSSLESS:
             return replace(told, cause=Cause.LOGPROBS if spec.reported.wrong else Cause.NOTHING)
         return told
+
+    def _next_of_differing(self, mine: Evidence, theirs: Evidence) -> str | None:
+        if more_control(mine, theirs, self.most):
+            return CONTROL
+        return SPECULATIVE if not self._idle and more_speculative(mine, theirs, self.limits) else None
 
     @property
     def _without(self) -> Opinion:
@@ -109,22 +128,8 @@ class Judgement:
         if self.control is None:
             reason = f"{told.reason}. There was no control arm ({self.missing}), so the model or its settings may be it"
             return replace(told, cause=Cause.LAW, reason=reason)
-        if not self.alarmed:
-            without = f"without speculation {self.control.tokens:,} tokens show nothing"
-            return replace(told, cause=Cause.LAW, reason=f"speculation changes the law: {told.reason}; {without}")
-        mine, theirs = self.speculative.evidence, self.control.evidence
-        if (
-            isinstance(mine, Greedy)
-            and isinstance(theirs, Greedy)
-            and mine.largest_gap <= theirs.largest_gap <= NUMERIC
-        ):
-            reason = (
-                f"only numerics: both arms leave the best token where it leads by less than {theirs.largest_gap:.2g} "
-                f"nats, and without speculation it does so too; --eta {theirs.largest_gap / 2:.1g} allows for that"
-            )
-            return _undecided(told, Cause.NUMERICS, reason)
-        without = f"the engine differs from the reference even without speculation: {self._without.reason}"
-        return _undecided(told, Cause.REFERENCE, f"{without}; what speculation adds cannot be told from that")
+        without = f"without speculation {self.control.tokens:,} tokens show nothing"
+        return replace(told, cause=Cause.LAW, reason=f"speculation changes the law: {told.reason}; {without}")
 
     def _notes(self) -> tuple[str, ...]:
         arms = ((CONTROL, self.control), (SPECULATIVE, self.speculative))

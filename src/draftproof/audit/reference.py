@@ -22,6 +22,7 @@ from draftproof.models.catalogue import load
 from draftproof.types import Array, Probs, Text
 from draftproof.warpers.pipeline import Pipeline, sampling
 from draftproof.witness.emitted import Emitted
+from draftproof.witness.support import Support, support
 
 __all__ = ["Reference", "Scored", "flags", "pipeline_of"]
 
@@ -48,6 +49,8 @@ class Reference:
     def __init__(self, pair: Pair, options: Options, *, drafted: bool) -> None:
         self.loaded: LoadedModel = load(pair.reference, "reference" if options.reference else "target")
         self.pipeline = pipeline_of(options.settings)
+        self._cuts = options.eta > 0 and any(options.settings[name] != NEUTRAL[name] for name in CHOOSING[1:])
+        self._eta = options.eta
         self._unchosen = pipeline_of(options.settings | {name: NEUTRAL[name] for name in CHOOSING})
         self.pipeline.check(self.loaded.model.vocab_size)
         self._drafter: Drafter = load_drafter(
@@ -73,6 +76,12 @@ class Reference:
         text = [*prompt, *tokens]
         rows = self.loaded.model.fresh().extend(text[:-1], len(tokens))
         return rows, [Text(text[: len(prompt) + i], len(prompt)) for i in range(len(tokens))]
+
+    def support(self, scored: Scored) -> Support | None:
+        """Return what can come where numerics may be off a little; None where no setting takes tokens away."""
+        if not self._cuts:
+            return None
+        return support(self.pipeline, scored.rows, self.loaded.model.row_kind, self._eta, scored.texts)
 
     def under(self, pipeline: Pipeline, scored: Scored) -> Emitted:
         """Return the same tokens under other sampling settings, without draft laws."""

@@ -96,6 +96,8 @@ class Audit:
 
     def _sample(self, arm: str, watch: Watch) -> None:
         """Sample an arm until it is the other one's turn."""
+        if arm == SPECULATIVE:
+            self.judgement.begin()
         state = self.judgement.speculative if arm == SPECULATIVE else self.judgement.control
         if state is None:
             return

@@ -9,15 +9,18 @@ import numpy as np
 
 from draftproof.arrays import array_namespace
 from draftproof.audit.reference import Reference, Scored
+from draftproof.witness.average_tube import AverageTube
 from draftproof.witness.drift import Drift, drifts
 from draftproof.witness.emitted import Emitted
 from draftproof.witness.eprocess import EProcess
 from draftproof.witness.experts import EXPERTS
 from draftproof.witness.mixture import SLOTS, STRENGTHS
-from draftproof.witness.verdict import Limits, Opinion, judge
+from draftproof.witness.verdict import Limits, Opinion, Verdict, judge
 
 __all__ = ["Sampled"]
 
+MOST_AMBIGUOUS = 0.2
+"""So large a part of the tokens may be left out."""
 SHOWN = 3
 """Known faults that are told, those that explain most."""
 MOST_TOGETHER = 2**20
@@ -31,6 +34,8 @@ class Sampled:
     state: EProcess = field(default_factory=EProcess)
     ambiguous: int = 0
     """Tokens that were not bet on, because rounding may move the edge of what is possible there."""
+    tube: AverageTube | None = None
+    """Bets that there is more drift than without speculation, if there is some without."""
 
     @property
     def tokens(self) -> int:
@@ -49,11 +54,23 @@ class Sampled:
 
     def add(self, scored: Sequence[Scored], reference: Reference) -> list[float]:
         """See `Evidence.add`."""
-        before, traces = self.state.log_wealth, list[float]()
-        for part in _together([one.emitted for one in scored]):
+        told, before, traces = list[bool](), self.state.log_wealth, list[float]()
+        parts = list[Emitted]()
+        for one in scored:
+            found = reference.support(one)
+            told += [True] * len(one.emitted) if found is None else (~found.ambiguous).tolist()
+            parts.append(one.emitted if found is None else found.bettable(one.emitted))
+            if found is not None and len(found.impossible(one.emitted.tokens)):
+                self._convict()
+        self.ambiguous += told.count(False)
+        for part in _together([part for part in parts if len(part)]):
             traces += self.state.add(part).tolist()
+            if self.tube is not None and self.state.violation is None:
+                self.tube.add(part)
+        gains = np.zeros(len(told))
         with np.errstate(invalid="ignore"):
-            return np.nan_to_num(np.diff([before, *traces]), nan=0.0, posinf=0.0).tolist()
+            gains[told] = np.nan_to_num(np.diff([before, *traces]), nan=0.0, posinf=0.0, neginf=0.0)
+        return gains.tolist()
 
     def bound(self, delta: float) -> float:
         """See `Evidence.bound`."""
@@ -61,7 +78,14 @@ class Sampled:
 
     def opinion(self, limits: Limits) -> Opinion:
         """See `Evidence.opinion`."""
-        return judge(self.state, limits)
+        found = judge(self.state, limits)
+        if found.verdict is Verdict.LOSSLESS and self.ambiguous > MOST_AMBIGUOUS * self.tokens:
+            share = f"{self.ambiguous / self.tokens:.0%} of the tokens"
+            reason = (
+                f"at {share} rounding may decide what is possible, so nothing was bet there; another top-p or top-k"
+            )
+            return Opinion(Verdict.INCONCLUSIVE, f"{reason} would show more", found.bound)
+        return found
 
     def shapes(self) -> list[dict[str, Any]]:
         """See `Evidence.shapes`."""
@@ -90,12 +114,19 @@ class Sampled:
 
     def to_json(self) -> dict[str, Any]:
         """See `Evidence.to_json`."""
-        return {"state": self.state.to_json(), "ambiguous": self.ambiguous}
+        tube = None if self.tube is None else self.tube.to_json()
+        return {"state": self.state.to_json(), "ambiguous": self.ambiguous, "tube": tube}
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Self:
         """See `Evidence.from_json`."""
-        return cls(EProcess.from_json(saved["state"]), saved["ambiguous"])
+        tube = None if saved["tube"] is None else AverageTube.from_json(saved["tube"])
+        return cls(EProcess.from_json(saved["state"]), saved["ambiguous"], tube)
+
+    def _convict(self) -> None:
+        """Note a token that cannot come, whatever is rounded."""
+        if self.state.violation is None:
+            self.state.violation, self.state.highest = self.state.tokens + 1, math.inf
 
 
 def _together(parts: Sequence[Emitted]) -> Iterator[Emitted]:
