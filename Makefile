@@ -9,7 +9,7 @@ NO_AMX := $(shell grep -qs amx_tile /proc/cpuinfo && echo -mno-amx-tile -mno-amx
 export CFLAGS ?= $(NO_AMX)
 export CXXFLAGS ?= $(NO_AMX)
 
-.PHONY: demo test test-slow test-real lint bench screenshots browser train clean
+.PHONY: demo test test-slow test-real test-engines audits null-runs lint bench screenshots browser train clean
 
 demo: $(VENV)/core.stamp  ## generate text with the embedded pair and prove it on the way
 	$(BIN)/draftproof generate "And the king said" --max-tokens 200 --temperature 0.7 --seed 2
@@ -23,6 +23,16 @@ test-slow: $(VENV)/test.stamp  ## exact integrations that take minutes
 test-real: $(VENV)/test.stamp  ## on published models of up to 1.5 billion weights, which are fetched first (8 GB of disk)
 	$(BIN)/python benchmarks/real_models.py
 	$(BIN)/pytest -m real tests/real
+
+test-engines: $(VENV)/test.stamp  ## other people's engines, each set up in an environment of its own (4 GB of disk)
+	$(BIN)/python benchmarks/audits.py --prepare
+	$(BIN)/pytest -m engines tests/audit
+
+audits: $(VENV)/test.stamp  ## the pages of docs/audits: which engines are lossless, and which are not
+	$(BIN)/python benchmarks/audits.py
+
+null-runs: $(VENV)/test.stamp  ## how often the statistical witness accuses a lossless engine, in 10,000 runs
+	$(BIN)/python benchmarks/null_runs.py
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check

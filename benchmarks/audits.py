@@ -1,6 +1,6 @@
 """Which engines are lossless? Audits every engine that can be installed, method by method, and writes docs/audits.
 
-    python benchmarks/audits.py [--only SUBJECT[:METHOD]] [--pages]
+    python benchmarks/audits.py [--only SUBJECT[:METHOD]] [--pages] [--prepare]
 
 Engines are set up where they are missing (vLLM takes 3.5 GB). What was found before is kept, so that a part can be
 asked again. `make audits` asks for all, some 45 minutes on two cores.
@@ -50,6 +50,9 @@ WORDS = {"ngram-cache": {"num-speculative-tokens": 8}}
 def main() -> None:
     """Audit, then write the pages."""
     asked = sys.argv[1:]
+    if "--prepare" in asked:
+        set_up(SUBJECTS)
+        return
     if "--pages" not in asked:
         only = asked[asked.index("--only") + 1] if "--only" in asked else ""
         audit_all([case for case in cases() if f"{case[0]}:{case[1]}".startswith(only)])
@@ -76,12 +79,7 @@ def cases():
 
 def audit_all(wanted):
     """Audit, some at a time, and keep what was found after each."""
-    for subject in {case[0] for case in wanted}:
-        try:
-            python_for(chosen(subject), "")
-        except MissingExtraError:
-            print(f"setting up {subject} ..", flush=True)
-            prepare(chosen(subject))
+    set_up({case[0] for case in wanted})
     kept = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.is_file() else {"machine": {}, "audits": {}}
     kept["machine"] = machine()
     with ThreadPoolExecutor(AT_A_TIME) as pool, Progress() as progress:
@@ -90,6 +88,16 @@ def audit_all(wanted):
             kept["audits"][" | ".join(case[:3])] = found
             FOUND.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
             progress.update(task, advance=1, description=f"{case[0]} {case[1]}: {found['verdict']}")
+
+
+def set_up(subjects):
+    """Set up the engines that are not there."""
+    for subject in subjects:
+        try:
+            python_for(chosen(subject), "")
+        except MissingExtraError:
+            print(f"setting up {subject} ..", flush=True)
+            prepare(chosen(subject))
 
 
 def audited(case):

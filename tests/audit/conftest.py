@@ -28,7 +28,7 @@ def audit():
 
     def run(name, settings=(), **asked):
         subject = name if name in ("draftproof", "transformers") else f"python:audited_of_tests:{name}"
-        few = {"max_tokens_total": 8000, "batch_size": 8, "settings": NEUTRAL | dict(settings)}
+        few = {"max_tokens_total": 8000, "batch_size": 16, "max_tokens": 16, "settings": NEUTRAL | dict(settings)}
         running = Audit(Options(subject, **few | asked))
         return running.run(lambda _, __: None), running
 

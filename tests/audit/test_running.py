@@ -1,5 +1,6 @@
 """How an audit runs: it goes on where it was interrupted, in one process or several; wrong words are refused early."""
 
+import ast
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.audit import catalogue, environments, probe
+from draftproof.audit import catalogue, environments, probe, subjects
 from draftproof.audit.options import NEUTRAL, Options
 from draftproof.audit.requests import ARMS, Requests
 from draftproof.audit.runner import Audit
@@ -195,3 +196,12 @@ def test_damaged_audits_begin_anew(audit):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("{not json", encoding="utf-8")
     assert Audit(running.options).judgement.speculative.batches == 0
+
+
+@pytest.mark.parametrize("path", sorted(Path(subjects.__file__).parent.glob("*.py")), ids=lambda path: path.name)
+def test_a_member_runs_where_this_package_is_not(path):
+    """What it imports when it is read is of the standard library; the engine, and types, come later."""
+    for node in ast.parse(path.read_text()).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) else []
+        assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names, path.name

@@ -22,6 +22,8 @@ from draftproof.errors import DraftproofError
 
 __all__ = ["Process", "SubjectFailureError"]
 
+PATIENCE = 2.0
+"""Seconds in which an engine may end by itself."""
 MOST_OF_A_LINE = 300
 """Characters of what an engine printed last that are worth repeating."""
 
@@ -56,6 +58,7 @@ class Process:
         self._process = subprocess.Popen(  # noqa: S603 (an interpreter that the user chose, a file of this package)
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
         )
+        self._waiting = False
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -79,8 +82,9 @@ class Process:
         with contextlib.suppress(OSError):
             if self._process.stdin:
                 self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=2)
+        if not self._waiting:  # what is in the middle of something does not hear
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=PATIENCE)
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -98,11 +102,13 @@ class Process:
         self._lines.put(b"")
 
     def _told(self, what: dict[str, Any], timeout: float) -> dict[str, Any]:
+        self._waiting = True
         try:
             if self._process.stdin:
                 self._process.stdin.write(json.dumps(what).encode() + b"\n")
                 self._process.stdin.flush()
             line = self._lines.get(timeout=timeout)
+            self._waiting = False
         except queue.Empty:
             raise SubjectFailureError("hung", f"the engine said nothing for {timeout:g} seconds") from None
         except OSError:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from draftproof.witness.eprocess import EProcess
 from draftproof.witness.experts import EVENTS, EXPERTS, OF_DRAFTS
-from draftproof.witness.mixture import SLOTS, STRENGTHS, evenly
+from draftproof.witness.mixture import SLOTS, STRENGTHS, mean
 
 __all__ = ["Drift", "drift_upper", "drifts", "excluded_from"]
 
@@ -32,30 +32,37 @@ class Drift(NamedTuple):
     upper: float
 
 
-def drift_upper(total: float, squares: float, tokens: int, delta: float) -> float:
-    """Return an upper bound on the average drift that holds for all numbers of tokens at once.
+def drift_upper(
+    total: NDArray[np.float64] | float,
+    squares: NDArray[np.float64] | float,
+    tokens: NDArray[np.float64] | float,
+    delta: float,
+) -> NDArray[np.float64]:
+    """Return upper bounds (...) on the average drift that hold for all numbers of tokens at once.
 
     Fan's inequality for bounded martingale differences, mixed over `RATES`: a sum U of drifts is ruled out where the
     mean over rates of exp(rate (U - total) - psi(rate) squares) is 1 / delta, psi(l) = -ln(1 - l) - l.
 
     Args:
-        total: the sum over tokens of 1 in the event less its mass.
-        squares: the sum of the squares of that.
-        tokens: how many.
+        total: (...) the sum over tokens of 1 in the event less its mass.
+        squares: (...) the sum of the squares of that.
+        tokens: (...) how many.
         delta: how probable it may be that the bound ever fails.
     """
-    costs = (-np.log1p(-RATES) - RATES) * squares
+    costs = (-np.log1p(-RATES) - RATES) * np.asarray(squares)[..., None]
+    weights = np.full(len(RATES), 1 / len(RATES))
 
-    def over(excess: float) -> bool:
-        return evenly(RATES * excess - costs) > -math.log(delta)
+    def over(excess: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return mean(RATES * excess[..., None] - costs, weights) > -math.log(delta)
 
-    high = 1.0
-    while not over(high):
-        high *= 2
-    low = 0.0
-    while high - low > PRECISE * high:
+    high = np.ones(costs.shape[:-1])
+    while not (ruled_out := over(high)).all():
+        high = np.where(ruled_out, high, 2 * high)
+    low = np.zeros(high.shape)
+    while (high - low > PRECISE * high).any():
         middle = (low + high) / 2
-        low, high = (low, middle) if over(middle) else (middle, high)
+        ruled_out = over(middle)
+        low, high = np.where(ruled_out, low, middle), np.where(ruled_out, middle, high)
     return (total + high) / tokens
 
 
@@ -66,16 +73,16 @@ def drifts(state: EProcess, delta: float) -> dict[str, Drift]:
     """
     declared = [k for k, event in enumerate(EVENTS) if event not in OF_DRAFTS or state.event_counts[0, _DRAFTED]]
     each = delta / (2 * len(SLOTS) * len(declared))
-    found = dict[str, Drift]()
-    for s, slot in enumerate(SLOTS):
-        for k in declared:
-            tokens = int(state.event_counts[s, k])
-            if tokens:
-                total, squares = float(state.event_sums[s, k]), float(state.event_squares[s, k])
-                upper = min(drift_upper(total, squares, tokens, each), 1.0)
-                lower = max(-drift_upper(-total, squares, tokens, each), -1.0)
-                found[f"{EVENTS[k]}|{slot}"] = Drift(tokens, total / tokens, lower, upper)
-    return found
+    places = [(s, k) for s in range(len(SLOTS)) for k in declared if state.event_counts[s, k]]
+    if not places:
+        return {}
+    at = tuple(np.array(places).T)
+    totals, squares, tokens = state.event_sums[at], state.event_squares[at], state.event_counts[at]
+    signed = drift_upper(np.array([totals, -totals]), squares, tokens, each)
+    uppers, lowers = np.minimum(signed[0], 1), np.maximum(-signed[1], -1)
+    found = zip(tokens.astype(int).tolist(), (totals / tokens).tolist(), lowers.tolist(), uppers.tolist(), strict=True)
+    names = [f"{EVENTS[k]}|{list(SLOTS)[s]}" for s, k in places]
+    return {name: Drift(*one) for name, one in zip(names, found, strict=True)}
 
 
 def excluded_from(state: EProcess, delta: float) -> dict[str, float | None]:
