@@ -44,7 +44,7 @@ class Reported:
         if not told:
             return
         places = [i for i, _ in told]
-        values = np.array([value for _, value in told])
+        values = np.nan_to_num(np.array([value for _, value in told]), nan=-np.inf)  # as wrong as can be
         plain = Temperature().laws(scored.rows, kind) if kind == "logits" else scored.rows
         with np.errstate(divide="ignore"):
             after = np.log(scored.emitted.at_tokens(scored.emitted.target))[places]
