@@ -42,7 +42,12 @@ MORE = {
     "512 tokens of vocabulary": {"probe": 512, "eps": 0.03},
 }
 """Asked of the first method of every engine."""
-BESIDE = {("openvino", "draft"): {"precision by default": {"option": "precision=default", "eps": 0.03}}}
+BESIDE = {
+    ("openvino", "draft"): {"precision by default": {"option": "precision=default", "eps": 0.03}},
+    ("transformers", "draft"): {
+        "ensemble weight 0.5, lossy by its own documentation": {"option": "assistant_ensemble_weight=0.5"}
+    },
+}
 WORDS = {"ngram-cache": {"num-speculative-tokens": 8}}
 """What a method needs to start at all."""
 

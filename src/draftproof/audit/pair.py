@@ -3,8 +3,12 @@
 In: what the user says: a probe pair, or models of their own. Out: `Pair`. A probe pair is made on first use and kept.
 """
 
+import contextlib
 import subprocess
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from draftproof.audit import probe
@@ -12,12 +16,14 @@ from draftproof.audit.catalogue import Chosen
 from draftproof.audit.environments import cache_folder
 from draftproof.audit.options import Options
 from draftproof.errors import UsageError
+from draftproof.models.tiny_backend import EMBEDDED
 
 __all__ = ["Pair", "pair_for"]
 
+KINDS = ("tiny", "hf", "gguf")
 OWN_FORMAT = ""
 """Of subjects that are handed SPECs, or the folders of a probe pair."""
-FORMATS = {"hf": ("hf", "tiny"), "gguf": ("gguf",), OWN_FORMAT: ("tiny", "hf", "gguf")}
+FORMATS = {"hf": ("hf", "tiny"), "gguf": ("gguf",), OWN_FORMAT: KINDS}
 """By what a subject reads, the kinds of SPECs that name it."""
 
 
@@ -63,8 +69,7 @@ def _probe(word: str) -> Path:
     size, _, seed = word.partition(":")
     if size.isdecimal() and (seed or "0").isdecimal():
         folder = cache_folder() / "probes" / f"{int(size)}-{int(seed or 0)}"
-        if not (folder / "draft" / "config.json").is_file():
-            probe.make(folder, int(size), int(seed or 0))
+        _once(folder, lambda made: probe.make(made, int(size), int(seed or 0)))
         return folder
     folder = Path(word)
     if not all((folder / part / "config.json").is_file() for part in ("target", "draft")):
@@ -83,16 +88,26 @@ def _exported(folder: Path, form: str, python: str) -> tuple[Path, Path]:
 
         files = folder / "target.gguf", folder / "draft.gguf"
         for file in files:
-            if not file.is_file():
-                export(folder / file.stem, file)
+            _once(file, lambda made, source=folder / file.stem: export(source, made))
         return files
     if form == "openvino":
         folders = folder / "openvino" / "target", folder / "openvino" / "draft"
-        for made in folders:
-            if not (made / "openvino_model.xml").is_file():
-                _converted(folder / made.name, made, python)
+        for each in folders:
+            _once(each, lambda made, source=folder / each.name: _converted(source, made, python))
         return folders
     return folder / "target", folder / "draft"
+
+
+def _once(place: Path, make: Callable[[Path], None]) -> None:
+    """Make a file or a folder if it is not there; another audit may do the same, and none sees it half made."""
+    if place.exists():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as aside:
+        made = Path(aside) / place.name
+        make(made)
+        with contextlib.suppress(OSError):  # somebody was quicker
+            made.rename(place)
 
 
 def _converted(source: Path, made: Path, python: str) -> None:
@@ -111,15 +126,20 @@ def _own(options: Options, form: str) -> Pair:
     kinds = FORMATS.get(form, ())
     for name, spec in (("target", options.target), ("drafter", options.drafter)):
         kind, colon, _ = spec.partition(":")
-        if spec and not options.reference and not (colon and kind in ("tiny", "hf", "gguf")):
+        if spec and not options.reference and not (colon and kind in KINDS):
             raise UsageError(f"got {spec!r}, which is no SPEC; name the same model as SPEC by --reference", name)
-        if spec and colon and kind in ("tiny", "hf", "gguf") and kind not in kinds:
+        if spec and colon and kind in KINDS and kind not in kinds:
             raise UsageError(f"got {spec!r}; {options.subject} reads {form or 'nothing of that kind'}", name)
     plain = [_path(spec, form) for spec in (options.target, options.drafter)]
-    surrogate = options.drafter if options.drafter.partition(":")[0] in ("tiny", "hf", "gguf") else ""
+    surrogate = options.drafter if options.drafter.partition(":")[0] in KINDS else ""
     return Pair(plain[0], plain[1], reference, surrogate)
 
 
 def _path(spec: str, form: str) -> str:
+    """Return what follows the colon of a SPEC, a folder for the embedded pair, without settings of our own backends."""
     kind, colon, path = spec.partition(":")
-    return path if colon and form != OWN_FORMAT and kind in ("tiny", "hf", "gguf") else spec
+    if not colon or form == OWN_FORMAT or kind not in KINDS:
+        return spec
+    if kind == "tiny" and path in EMBEDDED:
+        return str(Path(str(files("draftproof"))) / "assets" / path)
+    return path.partition("?")[0]

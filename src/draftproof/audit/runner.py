@@ -72,6 +72,8 @@ class Audit:
         _check_claims(self.chosen, self.options.settings)
         self.python = python_for(self.chosen, self.options.python)
         self.pair = pair_for(self.options, self.chosen, self.python)
+        if self.options.target and not self.options.drafter and self._drafts:
+            raise UsageError(f"{self.chosen.name} needs a draft model to speculate by {self.options.method}", "drafter")
         self.reference = Reference(self.pair, self.options, drafted=self.options.method in self.chosen.member.DRAFTED)
         model, tokenizer = self.reference.loaded
         self.requests = Requests(self.options, tokenizer, model.vocab_size, model.context_limit)
@@ -79,6 +81,11 @@ class Audit:
         limits = Limits(target=self.options.eps)
         arms = self._saved.arms(limits.delta)
         self.judgement = Judgement(limits, self.options.max_tokens_total, arms[SPECULATIVE], arms[CONTROL])
+
+    @property
+    def _drafts(self) -> bool:
+        """Whether the engine is to be given a draft model."""
+        return self.options.method in self.chosen.member.DRAFTED and bool(self.chosen.member.LIBRARY)
 
     def run(self, watch: Watch) -> Outcome:
         """Sample until there is a verdict; Ctrl-C leaves what was learned on disk."""
