@@ -28,22 +28,22 @@ AT_A_TIME = 2
 """A core each."""
 SETTINGS = {
     "temperature 1": {},
-    "temperature 0.7, top-k 20, top-p 0.9": {"temperature": 0.7, "top-k": 20, "top-p": 0.9, "eps": 0.03},
+    "temperature 0.7, top-k 20, top-p 0.9": {"temperature": 0.7, "top-k": 20, "top-p": 0.9, "eps": 0.05},
     "greedy": {"temperature": 0},
 }
-"""Asked of every method."""
+"""Asked of every method. Where nothing else is said the aim is 2 %, some 20,000 tokens; 5 % takes 4,000."""
 MORE = {
-    "top-k 10": {"top-k": 10, "eps": 0.03},
-    "top-p 0.8": {"top-p": 0.8, "eps": 0.03},
-    "min-p 0.1": {"min-p": 0.1, "eps": 0.03},
-    "repetition penalty 1.3": {"repetition-penalty": 1.3, "eps": 0.03},
-    "presence penalty 0.5, frequency penalty 0.3": {"presence-penalty": 0.5, "frequency-penalty": 0.3, "eps": 0.03},
-    "one token drafted": {"num-speculative-tokens": 1, "eps": 0.03},
-    "512 tokens of vocabulary": {"probe": 512, "eps": 0.03},
+    "top-k 10": {"top-k": 10, "eps": 0.05},
+    "top-p 0.8": {"top-p": 0.8, "eps": 0.05},
+    "min-p 0.1": {"min-p": 0.1, "eps": 0.05},
+    "repetition penalty 1.3": {"repetition-penalty": 1.3, "eps": 0.05},
+    "presence penalty 0.5, frequency penalty 0.3": {"presence-penalty": 0.5, "frequency-penalty": 0.3, "eps": 0.05},
+    "one token drafted": {"num-speculative-tokens": 1, "eps": 0.05},
+    "512 tokens of vocabulary": {"probe": 512, "eps": 0.05},
 }
 """Asked of the first method of every engine."""
 BESIDE = {
-    ("openvino", "draft"): {"precision by default": {"option": "precision=default", "eps": 0.03}},
+    ("openvino", "draft"): {"precision by default": {"option": "precision=default", "eps": 0.05}},
     ("transformers", "draft"): {
         "ensemble weight 0.5, lossy by its own documentation": {"option": "assistant_ensemble_weight=0.5"}
     },
@@ -79,7 +79,8 @@ def cases():
                     "option",
                 }
                 if claimed <= set(member.CLAIMS):
-                    yield subject, method, name, words | WORDS.get(method, {})
+                    aim = {} if first or "eps" in words else {"eps": 0.03}
+                    yield subject, method, name, words | aim | WORDS.get(method, {})
 
 
 def audit_all(wanted):

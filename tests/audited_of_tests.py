@@ -58,6 +58,8 @@ def engine(
 
 
 right = partial(engine)
+leaves_top_k = partial(engine, bonus=lambda rows, laws: np.ones_like(rows[0]))
+"""What follows a block of kept drafts is any token at all."""
 residual_from_target = partial(engine, residual=lambda p, q: p)
 bonus_from_draft = partial(engine, bonus=lambda rows, laws: laws[-1])
 unverified = partial(engine, leak=0.5)

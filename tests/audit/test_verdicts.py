@@ -130,3 +130,10 @@ def test_an_engine_that_hangs_is_a_result(audit):
     found, _ = audit("hangs", timeout=0.5)
     assert (found.verdict, found.cause) == (Verdict.INCONCLUSIVE, Cause.FAILURE)
     assert "said nothing for 0.5 seconds" in found.reason
+
+
+def test_a_token_that_cannot_come_is_a_proof_and_is_counted(audit):
+    found, running = audit("leaves_top_k", {"top_k": 5})
+    assert (found.verdict, found.log_evidence) == (Verdict.DRIFT, math.inf)
+    assert f"token {running.judgement.speculative.evidence.state.violation} has probability 0" in found.reason
+    assert found.tokens == running.judgement.speculative.evidence.state.violation

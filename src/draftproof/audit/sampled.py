@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from draftproof.arrays import array_namespace
 from draftproof.audit.reference import Reference, Scored
@@ -21,6 +22,8 @@ __all__ = ["Sampled"]
 
 MOST_AMBIGUOUS = 0.2
 """So large a part of the tokens may be left out."""
+LIKELY = math.log(1e3)
+"""Less wealth than that names nobody."""
 SHOWN = 3
 """Known faults that are told, those that explain most."""
 MOST_TOGETHER = 2**20
@@ -54,22 +57,22 @@ class Sampled:
 
     def add(self, scored: Sequence[Scored], reference: Reference) -> list[float]:
         """See `Evidence.add`."""
-        told, before, traces = list[bool](), self.state.log_wealth, list[float]()
-        parts = list[Emitted]()
+        told, parts, proof = list[bool](), list[Emitted](), False
         for one in scored:
             found = reference.support(one)
-            told += [True] * len(one.emitted) if found is None else (~found.ambiguous).tolist()
-            parts.append(one.emitted if found is None else found.bettable(one.emitted))
-            if found is not None and len(found.impossible(one.emitted.tokens)):
-                self._convict()
+            kept = np.ones(len(one.emitted), dtype=bool) if found is None else ~found.ambiguous
+            wrong = [] if found is None else found.impossible(one.emitted.tokens).tolist()
+            end = wrong[0] if wrong else len(kept)
+            told += kept[:end].tolist()
+            parts.append(one.emitted if found is None else found.bettable(one.emitted, end))
+            if wrong:
+                proof = True
+                break
+        gains = np.zeros(sum(len(one.emitted) for one in scored))
+        gains[np.flatnonzero(told)] = self._bet(parts)
         self.ambiguous += told.count(False)
-        for part in _together([part for part in parts if len(part)]):
-            traces += self.state.add(part).tolist()
-            if self.tube is not None and self.state.violation is None:
-                self.tube.add(part)
-        gains = np.zeros(len(told))
-        with np.errstate(invalid="ignore"):
-            gains[told] = np.nan_to_num(np.diff([before, *traces]), nan=0.0, posinf=0.0, neginf=0.0)
+        if proof:
+            self._convict()
         return gains.tolist()
 
     def bound(self, delta: float) -> float:
@@ -91,7 +94,7 @@ class Sampled:
         """See `Evidence.shapes`."""
         best = self.state.lr.reshape(len(SLOTS), len(EXPERTS), -1).max(axis=(0, 2))
         told = list[dict[str, Any]]()
-        for k in np.argsort(-best, kind="stable")[:SHOWN].tolist():
+        for k in [k for k in np.argsort(-best, kind="stable")[:SHOWN].tolist() if best[k] > LIKELY]:
             slot, strength = np.unravel_index(int(self.state.lr[:, k].argmax()), self.state.lr[:, k].shape)
             name, mixed = list(SLOTS)[int(slot)], float(STRENGTHS[int(strength)])
             told.append({"shape": EXPERTS[k], "slot": name, "strength": mixed, "log_wealth": float(best[k])})
@@ -123,10 +126,21 @@ class Sampled:
         tube = None if saved["tube"] is None else AverageTube.from_json(saved["tube"])
         return cls(EProcess.from_json(saved["state"]), saved["ambiguous"], tube)
 
+    def _bet(self, parts: Sequence[Emitted]) -> NDArray[np.float64]:
+        """Bet on tokens, and return the log-wealth that came with each; nothing is said of what is infinite."""
+        traces = [self.state.log_wealth]
+        for part in _together([part for part in parts if len(part)]):
+            traces += self.state.add(part).tolist()
+            if self.tube is not None and self.state.violation is None:
+                self.tube.add(part)
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(np.diff(traces), nan=0.0, posinf=0.0, neginf=0.0)
+
     def _convict(self) -> None:
         """Note a token that cannot come, whatever is rounded."""
         if self.state.violation is None:
-            self.state.violation, self.state.highest = self.state.tokens + 1, math.inf
+            self.state.tokens += 1
+            self.state.violation, self.state.highest = self.state.tokens, math.inf
 
 
 def _together(parts: Sequence[Emitted]) -> Iterator[Emitted]:
