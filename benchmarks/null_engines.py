@@ -1,4 +1,4 @@
-"""Many small engines at once: loops of drafting and verifying over a made-up language, with the shipped rules in batches.
+"""Many small engines at once: loops of drafting and verifying over a made-up language, by the shipped rules.
 
 A language has a law of the next token, and a draft's guess of it, for every pair of tokens before. All runs of a batch
 make their passes together; what each emits, where its laws stand and what came before it is kept for the witness.
@@ -115,7 +115,7 @@ def generate(engine, language, runs, count, seed):
 
 def _chain(rule, coupled=False):
     def one_pass(language, draws, last, before):
-        """Return tokens (runs, K + 1), how many drafts were kept, the one that was not or -1, contexts (runs, K + 1)."""
+        """Return tokens (runs, K + 1), how many drafts stay, the one that does not or -1, contexts (runs, K + 1)."""
         tokens, contexts = [before, last], []
         for i in range(DRAFTED + 1):
             contexts.append(following(tokens[-1], tokens[-2]))
@@ -137,7 +137,7 @@ def _told(drafted, accepted, token, contexts):
 
 
 def _tree(language, draws, last, before):
-    """Return the same of a tree of the draft's most probable tokens, which are certain: go on while a child is drawn."""
+    """Return the same of a tree of the draft's most probable tokens, all certain: go on while a child is drawn."""
     tokens, contexts, alive = [before, last], [], np.ones(draws.runs, dtype=bool)
     accepted, miss = np.zeros(draws.runs, dtype=np.int64), np.full(draws.runs, -1)
     for i in range(DRAFTED + 1):

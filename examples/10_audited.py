@@ -1,59 +1,59 @@
 """An engine of one's own under audit: a function that returns token ids, once right and once with a common mistake.
 
-    draftproof audit python:10_audited:right     (in this folder)
-    draftproof audit python:10_audited:wrong
+draftproof audit python:10_audited:right     (in this folder)
+draftproof audit python:10_audited:wrong
 """
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from draftproof import load
 
 
-def right(prompt, seed, length, target, drafter, speculative, num_speculative_tokens):
-    """Return `length` tokens, drawn by speculative sampling if `speculative`."""
-    return sampled(prompt, seed, length, target, drafter, num_speculative_tokens * speculative)
+def right(prompt: list[int], seed: int, length: int, **told: Any) -> dict[str, Any]:
+    """Return `length` tokens, drawn by speculative sampling if told to speculate."""
+    return sampled(prompt, seed, length, told, lambda p, q: np.maximum(p - q, 0))
 
 
-def wrong(prompt, seed, length, target, drafter, speculative, num_speculative_tokens):
+def wrong(prompt: list[int], seed: int, length: int, **told: Any) -> dict[str, Any]:
     """Draw what replaces a rejected token from the target's law instead of the residual."""
-    return sampled(prompt, seed, length, target, drafter, num_speculative_tokens * speculative, residual=lambda p, q: p)
+    return sampled(prompt, seed, length, told, lambda p, q: p)
 
 
-def sampled(prompt, seed, length, target, drafter, most, residual=lambda p, q: np.maximum(p - q, 0)):
+def sampled(prompt: list[int], seed: int, length: int, told: dict[str, Any], residual: Callable) -> dict[str, Any]:
     """Return tokens, and of each pass how many were drafted and emitted."""
     random, text, rounds = np.random.default_rng(seed), list(prompt), []
+    most = told["num_speculative_tokens"] * told["speculative"]
     while len(text) < len(prompt) + length:
         drafts, laws = [], []
         for _ in range(most):
-            laws.append(law(drafter, [*text, *drafts])[-1])
+            laws.append(law(told["drafter"], [*text, *drafts])[-1])
             drafts.append(int(random.choice(len(laws[-1]), p=laws[-1])))
-        rows = law(target, [*text, *drafts])[len(text) - 1 :]
+        rows = law(told["target"], [*text, *drafts])[len(text) - 1 :]
         kept = 0
         while kept < most and random.random() * laws[kept][drafts[kept]] < rows[kept][drafts[kept]]:
             kept += 1
         last = rows[kept] if kept == most else residual(rows[kept], laws[kept])
         emitted = [*drafts[:kept], int(random.choice(len(last), p=last / last.sum()))]
-        emitted = emitted[: len(prompt) + length - len(text)]
-        text += emitted
-        rounds.append([most, len(emitted)])
+        text += emitted[: len(prompt) + length - len(text)]
+        rounds.append([most, len(text) - len(prompt) - sum(count for _, count in rounds)])
     return {"tokens": text[len(prompt) :], "rounds": rounds}
 
 
-def law(folder, text):
-    """Return the law after every token of a text."""
-    rows = model(folder).fresh().extend(text).astype(np.float64)
-    weights = np.exp(rows - rows.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
 @cache
-def model(folder):
+def model(folder: str) -> Any:
     """Return a model, read once."""
     return load(f"tiny:{folder}", "target")[0]
 
 
+def law(folder: str, text: list[int]) -> np.ndarray:
+    """Return the law after every token of a text."""
+    weights = np.exp(model(folder).fresh().extend(text).astype(np.float64))  # no score of these is large
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 if __name__ == "__main__":
-    pair = "src/draftproof/assets/target", "src/draftproof/assets/draft"
-    print(right([0], 0, 20, *pair, True, 3)["rounds"])
+    print(right([0], 0, 20, target="target", drafter="draft", speculative=True, num_speculative_tokens=3)["rounds"])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from draftproof.arrays import array_namespace
 from draftproof.audit.reference import Reference, Scored
 from draftproof.witness.average_tube import AverageTube
-from draftproof.witness.drift import Drift, drifts
+from draftproof.witness.drift import Drift, drifts, of_slots
 from draftproof.witness.emitted import Emitted
 from draftproof.witness.eprocess import EProcess
 from draftproof.witness.experts import EXPERTS
@@ -102,13 +102,7 @@ class Sampled:
 
     def slots(self, delta: float) -> dict[str, Any]:
         """See `Evidence.slots`."""
-        found, told = drifts(self.state, delta), dict[str, Any]()
-        for slot, tokens in zip(SLOTS, self.state.slot_tokens.tolist(), strict=True):
-            here = {name: drift.upper for name, drift in found.items() if name.endswith(f"|{slot}")}
-            if here:
-                worst = max(here, key=lambda name: here[name])
-                told[slot] = {"tokens": int(tokens), "drift_bound": here[worst], "event": worst.partition("|")[0]}
-        return told
+        return of_slots(self.state, delta)
 
     def events(self, delta: float) -> dict[str, Drift]:
         """See `Evidence.events`."""

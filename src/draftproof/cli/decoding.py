@@ -35,7 +35,11 @@ class Decoded:
         return any(sample.finish_reason == "interrupted" for sample in self.samples)
 
 
-def decoded(run: Run, logprobs: int | None, watch: Callable[[Pass], None]) -> Decoded:
+Watching = Callable[[Pass, int], None]
+"""Takes a pass, and of which sample it is, from 0."""
+
+
+def decoded(run: Run, logprobs: int | None, watch: Watching) -> Decoded:
     """Decode all samples of `run`, handing each pass to `watch` as it happens; Ctrl-C ends them where they are.
 
     Raises:
@@ -55,19 +59,19 @@ def plain_tokens_per_second(run: Run, trace: Trace) -> float | None:
     return emitted / (time.perf_counter() - began)
 
 
-def _one(run: Run, logprobs: int | None, watch: Callable[[Pass], None]) -> Decoded:
+def _one(run: Run, logprobs: int | None, watch: Watching) -> Decoded:
     collector = Collector(run, logprobs)
 
     def take(done: Pass) -> None:
         collector.add(done)
-        watch(done)
+        watch(done, 0)
 
     trace = follow(run.engine.decode(run.prompt, run.stop, run.noise), run.prompt, take)
     sample = collector.sample(trace.seconds)
     return Decoded((replace(sample, finish_reason=trace.finish_reason, trace=trace),), trace.seconds)
 
 
-def _several(run: Run, logprobs: int | None, watch: Callable[[Pass], None]) -> Decoded:
+def _several(run: Run, logprobs: int | None, watch: Watching) -> Decoded:
     collectors = [Collector(run, logprobs) for _ in run.noises]
     open_texts, watching, began = set(range(len(collectors))), 0.0, time.perf_counter()
     try:
@@ -79,7 +83,7 @@ def _several(run: Run, logprobs: int | None, watch: Callable[[Pass], None]) -> D
                 open_texts.discard(number)
             else:
                 collectors[number].add(what)
-                watch(what)
+                watch(what, number)
             watching += time.perf_counter() - before
     except KeyboardInterrupt:
         for number in open_texts:

@@ -6,13 +6,13 @@ setting of a generation has its name and its default there.
 
 import inspect
 from collections.abc import Callable
-from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from draftproof.cli.headings import command_signature
 from draftproof.cli.numbers import length, number, whole
 from draftproof.drafters.catalogue import DRAFTER_SPECS
 from draftproof.engine.controls import DRAFT_SAMPLING
@@ -120,6 +120,7 @@ class Output:
     """Output."""
 
     certify: Annotated[Certify, typer.Option(help="Check P_emit = p at every position, or not at all.")] = Certify.EVERY
+    witness: Annotated[bool, _switch("--witness", "Bet on every token against the engine, on laws read anew.")] = False
     logprobs: Annotated[int | None, _option("N", "Log-probabilities, with N alternatives; in JSON.", whole)] = None
     json: Annotated[bool, _switch("--json", "Print one JSON object instead of text.")] = False
     trace: Annotated[Path | None, _option("FILE", "Write what happened to a file too.")] = None
@@ -130,19 +131,9 @@ HEADINGS = (Models, Speculation, Sampling, Stops, Several, Output)
 
 def signature() -> inspect.Signature:
     """Return the signature of a command with the context, a prompt and all options."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    prompt = Annotated[str, typer.Argument(help="Text to go on from; empty starts from nothing (BOS).")]
-    found = [inspect.Parameter("context", keyword, annotation=typer.Context)]
-    found.append(inspect.Parameter("prompt", keyword, default="", annotation=prompt))
-    for heading in HEADINGS:
-        for name, annotation in inspect.get_annotations(heading).items():
-            kind, described = annotation.__origin__, copy(annotation.__metadata__[0])
-            described.rich_help_panel = (heading.__doc__ or "").rstrip(".")
-            kept = inspect.Parameter(
-                name, keyword, default=getattr(heading, name), annotation=Annotated[kind, described]
-            )
-            found.append(kept)
-    return inspect.Signature(found)
+    told = Annotated[str, typer.Argument(help="Text to go on from; empty starts from nothing (BOS).")]
+    prompt = inspect.Parameter("prompt", inspect.Parameter.KEYWORD_ONLY, default="", annotation=told)
+    return command_signature(prompt, HEADINGS)
 
 
 def given(context: typer.Context) -> dict[str, Any]:

@@ -5,7 +5,8 @@ In: passes, a trace. Out: text on standard output; the summary on standard error
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 from rich.console import Console
@@ -50,10 +51,20 @@ class Screen:
         self._piece = tokenizer.stream()
         self._shown = 0
 
-    def prompt(self, text: str) -> None:
-        """Print the prompt, where a person is watching."""
+    @contextmanager
+    def begun(self, prompt: str) -> Iterator[None]:
+        """Print the prompt, where a person is watching; whatever happens then, the terminal is left as it was."""
         if self._text.is_terminal:
-            self._text.out(text, style="dim", end="", highlight=False)
+            self.write(prompt, "dim")
+        yield
+
+    def write(self, piece: str, style: str | None) -> None:
+        """Print the next part of a text."""
+        self._text.out(piece, style=style, end="", highlight=False)
+
+    def end(self, rest: str) -> None:
+        """Print the last part of a text."""
+        self._text.out(rest, highlight=False)
 
     def show(self, done: Pass) -> None:
         """Print what a pass emitted."""
@@ -63,29 +74,33 @@ class Screen:
             style = ACCEPTED if i < len(done.path) else BONUS if done.bonus else RESIDUAL
             piece = self._piece(token)
             self._shown += len(piece)
-            self._text.out(piece, style=style if done.drafted else None, end="", highlight=False)
+            self.write(piece, style if done.drafted else None)
         sys.stdout.flush()
 
     def finish(self, texts: Sequence[str]) -> None:
         """Print what is not shown yet: of one text, bytes that never became a character; else all, under headings."""
         if self._streams:
-            self._text.out(texts[0][self._shown :], highlight=False)
+            self.end(texts[0][self._shown :])
             return
         for number, text in enumerate(texts, 1):
             self._text.out(f"--- sample {number} of {len(texts)} ---", style="dim", highlight=False)
             self._text.out(text, highlight=False)
 
-    def summary(self, trace: Trace, plain: float | None, certificate: Finding, *, auto: bool) -> None:
+    def summary(
+        self, trace: Trace, plain: float | None, certificate: Finding, *, auto: bool, witness: Text | None = None
+    ) -> None:
         """Print what the generation amounted to.
 
         Args:
             trace: of the text; of several samples, all passes.
             plain: tokens a second of plain decoding, if it was timed.
-            certificate: what the witness says.
+            certificate: what the witness of the rule says.
             auto: whether the draft length was chosen in each pass.
+            witness: what the statistical witness says.
         """
         table = Table.grid(padding=(0, 2))
-        for name, value in self._lines(trace, plain, certificate, auto=auto):
+        lines = self._lines(trace, plain, certificate, auto=auto)
+        for name, value in [*lines, *([] if witness is None else [("witness", witness)])]:
             table.add_row(Text(name, style="dim"), value)
         self._notes.print(table)
 

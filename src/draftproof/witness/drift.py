@@ -5,7 +5,7 @@ No assumption is made on how the drift changes from token to token.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from draftproof.witness.eprocess import EProcess
 from draftproof.witness.experts import EVENTS, EXPERTS, OF_DRAFTS
 from draftproof.witness.mixture import SLOTS, STRENGTHS, mean
 
-__all__ = ["Drift", "drift_upper", "drifts", "excluded_from"]
+__all__ = ["Drift", "drift_upper", "drifts", "excluded_from", "of_slots"]
 
 RATES = 0.9 * 2.0 ** -np.arange(14)
 """The rates at which the bound bets; it is as good as the best of them, but for their number."""
@@ -83,6 +83,17 @@ def drifts(state: EProcess, delta: float) -> dict[str, Drift]:
     found = zip(tokens.astype(int).tolist(), (totals / tokens).tolist(), lowers.tolist(), uppers.tolist(), strict=True)
     names = [f"{EVENTS[k]}|{list(SLOTS)[s]}" for s, k in places]
     return {name: Drift(*one) for name, one in zip(names, found, strict=True)}
+
+
+def of_slots(state: EProcess, delta: float) -> dict[str, dict[str, Any]]:
+    """Return for each slot class with tokens how many, the largest upper bound there, and the event that has it."""
+    found, told = drifts(state, delta), dict[str, dict[str, Any]]()
+    for slot, tokens in zip(SLOTS, state.slot_tokens.tolist(), strict=True):
+        here = {name: drift.upper for name, drift in found.items() if name.endswith(f"|{slot}")}
+        if here:
+            worst = max(here, key=lambda name: here[name])
+            told[slot] = {"tokens": int(tokens), "drift_bound": here[worst], "event": worst.partition("|")[0]}
+    return told
 
 
 def excluded_from(state: EProcess, delta: float) -> dict[str, float | None]:

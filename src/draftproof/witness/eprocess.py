@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from draftproof.arrays import beside
 from draftproof.witness import mixture
 from draftproof.witness.emitted import Emitted
-from draftproof.witness.experts import EVENTS, Bets, bets
-from draftproof.witness.intervals import BINS, ORDERINGS, intervals
+from draftproof.witness.examined import examined, slot_classes
+from draftproof.witness.experts import EVENTS, Bets
+from draftproof.witness.intervals import BINS, ORDERINGS
 from draftproof.witness.mixture import BLOCKS, SHAPES, SLOTS
 
 __all__ = ["EProcess"]
@@ -113,9 +114,8 @@ class EProcess:
         return found
 
     def _bet(self, emitted: Emitted) -> NDArray[np.float64]:
-        slots = _slots(emitted)
-        found = bets(emitted, None if self.before is None else beside(self.before, emitted.target))
-        where = intervals(emitted)
+        slots = slot_classes(emitted)
+        found, where = examined(emitted, None if self.before is None else beside(self.before, emitted.target))
         hist, self.filled = mixture.histogram_gains(where, self.filled, self.tokens)
         gains = {
             "lr": mixture.expert_gains(found.ratios, slots),
@@ -123,10 +123,11 @@ class EProcess:
             "hist": hist,
             "lag": mixture.lag_gains(where.middles, self.middle),
         }
-        logs = {name: np.cumsum(gains[name], axis=0) + state for name, state in self._logs().items()}
-        trace = mixture.mixed(logs)
-        for name in BLOCKS:
-            setattr(self, name, logs[name][-1])
+        for name, state in self._logs().items():
+            gains[name][0] += state
+            np.cumsum(gains[name], axis=0, out=gains[name])
+            setattr(self, name, gains[name][-1].copy())  # what is kept is one row, not all of them
+        trace = mixture.mixed(gains)
         self._count(found, slots)
         self.highest = max(self.highest, float(trace.max()))
         self.before, self.middle = np.array(beside(emitted.target[-1, :], HOST)), where.middles[-1]
@@ -145,10 +146,3 @@ class EProcess:
 
 
 _SUMS = [one.name for one in fields(EProcess) if one.name not in ("highest", "violation", "before", "middle")]
-
-
-def _slots(emitted: Emitted) -> NDArray[np.bool_]:
-    """Return (B, 3) which slot classes each token is in."""
-    nowhere = np.zeros(len(emitted), dtype=bool)
-    flags = (emitted.bonus, emitted.after_reject)
-    return np.stack([~nowhere, *(nowhere if flag is None else flag for flag in flags)], axis=-1)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from draftproof.arrays import array_namespace
 from draftproof.types import Array
 from draftproof.witness.emitted import Emitted
+from draftproof.witness.events import earlier
 
 __all__ = ["BINS", "DEGREES", "EDGES", "ORDERINGS", "Intervals", "intervals", "legendre_means", "overlaps"]
 
@@ -44,13 +44,18 @@ class Intervals(NamedTuple):
         return 2 * self.starts + self.widths - 1
 
 
-def intervals(emitted: Emitted) -> Intervals:
-    """Return where tokens lie."""
+def intervals(emitted: Emitted, ratio: Array | None) -> Intervals:
+    """Return where tokens lie.
+
+    Args:
+        emitted: B tokens.
+        ratio: (B, V) see `draft_ratio`.
+    """
     starts = np.zeros((len(emitted), len(ORDERINGS)))
-    there = np.array([emitted.draft is not None, True, True])
-    for o, score in enumerate((_rise(emitted), -emitted.target, None)):
+    there = np.array([ratio is not None, True, True])
+    for o, score in enumerate((ratio, emitted.target, None)):
         if there[o]:
-            starts[:, o] = _below(emitted, score)
+            starts[:, o] = earlier(emitted, score, falling=ORDERINGS[o] == "desc")
     return Intervals(starts, emitted.at_tokens(emitted.target)[:, None], there)
 
 
@@ -75,24 +80,3 @@ def overlaps(found: Intervals) -> NDArray[np.float64]:
         reached = np.clip((EDGES - found.starts[..., None]) / found.widths[..., None], 0, 1)
     reached[..., 0], reached[..., -1] = 0, 1
     return np.diff(reached, axis=-1)
-
-
-def _rise(emitted: Emitted) -> Array | None:
-    if emitted.draft is None:
-        return None
-    xp = array_namespace(emitted.target)
-    there = emitted.target > 0
-    with np.errstate(over="ignore"):  # more than there are numbers comes last
-        return xp.where(there, emitted.draft, 0.0) / xp.where(there, emitted.target, 1.0)
-
-
-def _below(emitted: Emitted, score: Array | None) -> NDArray[np.float64]:
-    """Return (B,) the mass of the tokens before each emitted one, by score, then id."""
-    xp = array_namespace(emitted.target)
-    ids = xp.arange(emitted.target.shape[-1], device=emitted.target.device)[None, :]
-    mine = xp.asarray(emitted.tokens, device=emitted.target.device)[:, None]
-    before = ids < mine
-    if score is not None:
-        own = xp.take_along_axis(score, mine, axis=-1)
-        before = (score < own) | ((score == own) & before)
-    return np.asarray(xp.sum(xp.where(before, emitted.target, 0.0), axis=-1))

@@ -80,7 +80,8 @@ def mean(logs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.
     """Return (...) the logarithm of the weighted mean of wealth, given logs (..., the shape of the weights)."""
     flat = logs.reshape(*logs.shape[: logs.ndim - weights.ndim], -1)
     largest = flat.max(axis=-1, keepdims=True)
-    return np.log(np.exp(flat - largest) @ weights.reshape(-1)) + largest[..., 0]
+    wealth = flat - largest
+    return np.log(np.exp(wealth, out=wealth) @ weights.reshape(-1)) + largest[..., 0]
 
 
 def evenly(logs: NDArray[np.float64]) -> float:
