@@ -61,7 +61,7 @@ def test_no_seed_comes_twice_and_prompts_are_those_of_their_number(tmp_path):
 
 
 def test_json_has_the_promised_keys_and_the_status_is_the_verdict():
-    done = command("python:audited_of_tests:residual_from_target", "--json", "--batch-size", "8")
+    done = command("python:audited_of_tests:residual_from_target", "--json", "--max-tokens", "16")
     told = json.loads(done.stdout)
     promised = {
         "verdict",
@@ -101,7 +101,7 @@ def test_ctrl_c_keeps_what_is_known(tmp_path):
 
 def test_a_report_is_one_file_that_says_it_all(tmp_path):
     path = tmp_path / "report.html"
-    done = command("python:audited_of_tests:residual_from_target", "--report", str(path), "--batch-size", "8")
+    done = command("python:audited_of_tests:residual_from_target", "--report", str(path), "--max-tokens", "16")
     page = path.read_text(encoding="utf-8")
     assert done.returncode == 1
     for word in (
@@ -135,7 +135,8 @@ def test_a_report_is_one_file_that_says_it_all(tmp_path):
         (["draftproof", "--temperature", "-1"], "--temperature"),
         (["draftproof", "--option", "x"], "--option: got 'x'; allowed is NAME=VALUE"),
         (["draftproof", "--report", "/nowhere/x.html"], "--report"),
-        (["draftproof", "--target", "tiny:target"], "--prompts: models of your own need prompts"),
+        (["draftproof", "--target", "tiny:target"], "--drafter: draftproof needs a draft model"),
+        (["draftproof", "--target", "tiny:target", "--drafter", "tiny:draft"], "--prompts: models of your own need"),
         (["http://127.0.0.1:9"], "--target: an address serves a model of its own"),
         (["draftproof", "--python", "/nowhere/python"], "--python: got '/nowhere/python'"),
         (["draftproof", "--install"], "--install: draftproof needs no environment of its own"),
