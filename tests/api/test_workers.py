@@ -19,7 +19,10 @@ def test_two_processes_generate_what_one_does():
     assert [found.prompt for found in two] == PROMPTS
     for ours, theirs in zip(one, two, strict=True):
         for mine, other in zip(ours.samples, theirs.samples, strict=True):
-            assert (mine.token_ids, mine.text, mine.logprobs) == (other.token_ids, other.text, other.logprobs)
+            assert (mine.token_ids, mine.text) == (other.token_ids, other.text)
+            ours_told, theirs_told = ([each.logprob for each in sample.logprobs] for sample in (mine, other))
+            # logits of float32 that are read in other company differ by 1e-6 at most; where bits agree (AVX-512) by 0
+            assert ours_told == pytest.approx(theirs_told, abs=1e-5)
 
 
 def test_a_prompt_that_fails_alone_is_told_and_the_others_go_on():
