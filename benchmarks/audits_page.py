@@ -3,6 +3,8 @@
 import math
 from pathlib import Path
 
+from draftproof.audit.shapes import MEANING
+
 PAGES = Path(__file__).parents[1] / "docs" / "audits"
 TITLES = {
     "draftproof": "draftproof", "transformers": "transformers", "vllm": "vLLM (CPU build)",
@@ -89,6 +91,8 @@ def _page(subject, audits, machine):
     lines += ["", "## In words", "", *REMARKS.get(subject, ())]
     for method, settings, told in audits:
         notes = [note for note in told["notes"] if note != "seeds are honoured"]
+        if told.get("shapes"):
+            notes.append(f"most like {told['shapes'][0]['shape']}: {MEANING[told['shapes'][0]['shape']]}")
         if told["verdict"] != "LOSSLESS" or notes:
             lines.append(f"* `{method}`, {settings}: {'; '.join([told['reason'], *notes])}.")
     facts = "; ".join(f"{name} {value}" for name, value in machine.items())

@@ -82,6 +82,18 @@ def test_an_innocent_that_is_convicted_is_named_and_is_status_1(command, monkeyp
     assert "0 of 1 innocent look-alikes left alone as-shipped" in out
 
 
+def test_what_was_tried_before_an_interruption_is_shown(command, monkeypatch):
+    def interrupted(names, most):
+        yield tried(TAMPERS[names[0]], most)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_of_bets, "bets", interrupted)
+    status, out, _ = command(*SMALL, *named(THREE))
+    assert status == 130
+    assert "1 of 1 tampers convicted" in out
+    assert "interrupted; 1 of 3 were tried" in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

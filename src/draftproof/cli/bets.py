@@ -42,6 +42,8 @@ def show_bets(names: Sequence[str], most: int, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(_report(told, most)) + "\n")
     else:
         _show(told, most)
+        if interrupted:
+            Console().print(f"interrupted; {len(told)} of {len(names)} were tried", style="yellow")
     accused = any(one.harmless and one.seen for one in told)
     return INTERRUPTED if interrupted else int(accused)
 
