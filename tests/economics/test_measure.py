@@ -69,7 +69,7 @@ def test_what_is_said_along_a_text_is_what_the_models_say(pair, measured):
     assert (along.coupled <= np.minimum(along.target, along.draft) + 1e-12).all()
     first = tokenizer.encode(PROMPTS[0])
     p, q = (sampling(1.0).laws(model.fresh().extend(first, 1), "logits")[0] for model in (target, draft))
-    # Rounded otherwise where kernels go by the number of rows: parts in 10^6, and laws differ from token to token by more.
+    # Kernels that go by the number of rows round otherwise, by parts in 10^6; tokens differ by more.
     assert np.isclose(p, along.target[0, 0], rtol=1e-5, atol=0).any()
     assert np.isclose(q, along.draft[0, 0], rtol=1e-5, atol=0).any()
 

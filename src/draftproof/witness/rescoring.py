@@ -21,8 +21,8 @@ __all__ = ["Run", "chains", "fresh_laws", "fresh_rows", "joined", "runs_on_table
 
 TABLE_WORLDS = ("two tables", "laws with zeros", "repetition penalised", "top-k")
 FLOAT_SLACK = 1e-5
-"""Logits of float32, some 20 large, round by a few units of 2e-6, which moves a probability by a quarter of that over the
-temperature: 1.5e-6 was seen where BLAS rounds by the number of rows, 6e-7 elsewhere. A wrong row is off by 1e-2."""
+"""Logits of float32, some 20 large, round by a few units of 2e-6, which moves a probability by a quarter of that over
+the temperature: 1.5e-6 was seen where BLAS rounds by the number of rows, 6e-7 elsewhere. A wrong row is off by 1e-2."""
 
 
 @dataclass(frozen=True)
