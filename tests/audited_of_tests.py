@@ -23,6 +23,7 @@ def engine(
     prompt, seed, length, speculative, target, drafter, num_speculative_tokens,
     temperature, top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty,
     residual=_residual, bonus=None, ignored=(), swapped=False, logprobs=None, drafts=True, scale=1.0, leak=0.0,
+    secret=0.0,
 ):  # fmt: skip
     """Sample `length` tokens; what follows the settings is what is wrong."""
     given = locals()
@@ -35,7 +36,8 @@ def engine(
     def law(model, words, rows):
         scores = scale * model.fresh().extend(words, rows).astype(float)
         texts = [words[: len(words) - rows + 1 + i] for i in range(rows)]
-        return pipeline.laws(scores, "logits", [Text(one, len(prompt)) for one in texts])
+        laws = pipeline.laws(scores, "logits", [Text(one, len(prompt)) for one in texts])
+        return _twisted(laws, texts, secret) if secret and most and model is models[0] else laws
 
     while len(text) < len(prompt) + length:
         drafted, laws = [], []
@@ -69,8 +71,34 @@ another_model = partial(engine, swapped=True)
 draws_without_drafts = partial(engine, drafts=False)
 logprobs_zero = partial(engine, logprobs=lambda told: [0.0] * len(told))
 sharper_and_residual_from_target = partial(engine, scale=1.2, residual=lambda p, q: p)
+secretly_twisted = partial(engine, secret=0.6)
+"""In every context another half of the tokens is likelier than it should be: no known fault looks like that."""
 sharper = partial(engine, scale=1.4)
 """Logits too large, with speculation and without."""
+
+
+def _twisted(laws, texts, strength):
+    signs = np.stack([np.random.default_rng(text).choice([-1, 1], laws.shape[-1]) for text in texts])
+    twisted = laws * (1 + strength * signs)
+    return twisted / twisted.sum(axis=-1, keepdims=True)
+
+
+def letters(prompt, seed, length, speculative, most=0, share=0.0):
+    """Draw letters without a model; with speculation a share of them is the first one."""
+    random = np.random.default_rng(seed)
+    tokens = random.integers(3, 64, length)
+    if speculative:
+        tokens[random.random(length) < share] = 3
+    return {"tokens": tokens.tolist(), "rounds": [[most if speculative else 0, length]]}
+
+
+steady_letters = partial(letters, most=4)
+drifting_letters = partial(letters, most=4, share=0.2)
+idle_letters = partial(letters)
+
+
+def ignores_its_seed(prompt, seed, length, speculative):
+    return letters(prompt, len(prompt), length, speculative)
 
 
 def tokens_only(prompt, seed, length, target):

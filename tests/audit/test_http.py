@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's completions, each in its own way; one that returns text only cannot be audited."""
+"""Servers that speak OpenAI's completions, each in its own way; of one that returns text only, texts are compared."""
 
 import json
 import threading
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from draftproof.audit import probe
+from draftproof.audit.black_box import BlackBox
 from draftproof.audit.options import NEUTRAL, Options
 from draftproof.audit.outcome import Cause
 from draftproof.audit.runner import Audit
@@ -46,7 +47,9 @@ def server(pair, form, drafted=8, alter=lambda tokens: tokens):
         def do_POST(self):
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             seen.append(asked)
-            random, text = np.random.default_rng(asked["seed"]), list(asked["prompt"])
+            random, text = np.random.default_rng(asked["seed"]), asked["prompt"]
+            text = tokenizer.encode(text) if isinstance(text, str) else list(text)
+            before = len(text)
             reading = model.fresh()
             row = reading.extend(text, 1)
             logprobs = []
@@ -55,7 +58,7 @@ def server(pair, form, drafted=8, alter=lambda tokens: tokens):
                 text.append(int(random.choice(64, p=law)))
                 logprobs.append(float(np.log(law[text[-1]])))
                 row = reading.extend(text[-1:], 1)
-            tokens = alter(text[len(asked["prompt"]) :])
+            tokens = alter(text[before:])
             found = form(tokens, [names[token] for token in tokens], logprobs)
             self._say(*(found if isinstance(found, tuple) else (200, json.dumps({"choices": [found]}))))
 
@@ -142,6 +145,25 @@ def test_what_cannot_be_scored_is_a_result_that_says_why(form, told, pair):
         found = audited(pair, address)
     assert (found.verdict, found.cause) == (Verdict.INCONCLUSIVE, Cause.FAILURE)
     assert told in found.reason
+
+
+def test_text_alone_is_compared_with_text(pair):
+    def as_text(tokens, words, logprobs):
+        return {"text": "".join(words)}
+
+    prompts = pair / "prompts.txt"
+    prompts.write_text("0ABC\nDEFG\n", encoding="utf-8")
+    asked = {"prompts": prompts, "black_box": True, "max_tokens_total": 20_000, "batch_size": 32}
+    with (
+        server(pair, as_text) as (control, seen),
+        server(pair, as_text, alter=lambda tokens: [5] * 8 + tokens) as (
+            address,
+            _,
+        ),
+    ):
+        found = BlackBox(Options(f"http:{address}", control=control, **asked)).run(lambda _, __: None)
+    assert found.verdict is Verdict.DRIFT
+    assert seen[0]["prompt"] == "0ABC"  # nobody here has to know the tokenizer
 
 
 def test_nobody_at_the_address_is_a_result(pair):

@@ -18,6 +18,8 @@ from draftproof.rules.coupled import winner
 from draftproof.warpers.pipeline import sampling
 
 TOKENS, SEEDS, SEEDS_AT_ONCE = 8, 200, 20
+QUICK = 60
+"""Seeds that are looked at with every change, all others by `make test-slow`."""
 LENGTHS = range(6)
 
 
@@ -73,7 +75,9 @@ def ids(pair, drafter, length, seed, pipeline, rule="coupled", branching=()):
     return [token for done in passes for token in done.emitted]
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_AT_ONCE))
+@pytest.mark.parametrize(
+    "first", [pytest.param(i, marks=[pytest.mark.slow] * (i >= QUICK)) for i in range(0, SEEDS, SEEDS_AT_ONCE)]
+)
 def test_the_text_of_a_seed_is_the_same_with_any_draft_of_any_length(pair, first):
     pipeline = sampling(1.0)
     kinds = drafters(pair, pipeline)

@@ -59,7 +59,7 @@ def is_product(some_engine, stop, length, stops=()):
     return without_zeros(text_law(some_engine, stop)) == product_law(some_engine, length, stops)
 
 
-@pytest.mark.parametrize("block", [0, 1, 2, 3])
+@pytest.mark.parametrize("block", [0, 1, 2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rule", CHAIN_RULES)
 def test_the_text_has_the_targets_law_for_every_chain_rule_and_draft_length(rule, block):
     assert is_product(engine(block, rule=rule), Stop(4, 64), 4)  # one to four passes, up to 3,760 paths

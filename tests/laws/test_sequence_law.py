@@ -86,7 +86,7 @@ def test_passes_from_every_text_make_the_known_joint_law_and_mean_number_of_pass
     check(model, setting, composed(engine(model, setting), LENGTH))
 
 
-@pytest.mark.parametrize("setting", marked(WHOLE, ()))
+@pytest.mark.parametrize("setting", marked(WHOLE, {("token", 3, ()), ("block", 3, ())}))
 def test_the_whole_loop_has_the_known_joint_law_and_mean_number_of_passes(setting):
     model = MODELS[len(setting[0]) % 2]  # the whole loop sees one of the two models, the passes above both
     law = text_law(

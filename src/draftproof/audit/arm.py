@@ -9,10 +9,8 @@ from typing import Any, Self
 
 from draftproof.audit.base import Answer, Counters, Request
 from draftproof.audit.evidence import Evidence
-from draftproof.audit.greedy import Greedy
 from draftproof.audit.logprobs import Reported
 from draftproof.audit.reference import Reference
-from draftproof.audit.sampled import Sampled
 
 __all__ = ["Arm", "Point"]
 
@@ -48,6 +46,11 @@ class Arm:
         return self.evidence.tokens
 
     @property
+    def log_evidence(self) -> float:
+        """See `Evidence.log_evidence`."""
+        return self.evidence.log_evidence
+
+    @property
     def bound(self) -> float:
         """The largest bound on the drift over all tokens; 1 before any."""
         return self.evidence.bound(self.delta)
@@ -80,9 +83,9 @@ class Arm:
         return told | {"evidence": self.evidence.to_json(), "reported": self.reported.to_json()}
 
     @classmethod
-    def from_json(cls, saved: dict[str, Any], *, greedy: bool) -> Self:
-        """Return the state that was saved."""
-        evidence = (Greedy if greedy else Sampled).from_json(saved["evidence"])
+    def from_json(cls, saved: dict[str, Any], kind: type[Evidence]) -> Self:
+        """Return the state that was saved, with its kind of evidence."""
+        evidence = kind.from_json(saved["evidence"])
         curve = [(int(tokens), float(wealth), float(bound)) for tokens, wealth, bound in saved["curve"]]
         parts = {"evidence": evidence, "reported": Reported.from_json(saved["reported"]), "curve": curve}
         return cls(**saved | parts)

@@ -35,6 +35,8 @@ class Request(TypedDict):
     """A completion that is asked for."""
 
     prompt: list[int]
+    text: NotRequired[str]
+    """Instead of ids, where nobody here has the engine's tokenizer."""
     seed: int
     """0 .. 2^32 - 1; no two requests of an audit share one."""
     max_tokens: int
@@ -47,6 +49,8 @@ class Answer(TypedDict):
     """As the engine drew them, the one that ended the text with them."""
     strings: NotRequired[list[str]]
     """Instead of ids, if the engine does not tell them: the exact string of each token."""
+    text: NotRequired[str]
+    """Instead of both, if the engine tells neither."""
     logprobs: NotRequired[list[float | None]]
     """Of each token, as the engine reports it, after all warping if it says so; absent if it reports none."""
     rounds: NotRequired[list[list[int]]]

@@ -18,8 +18,14 @@ def identified(answers: Sequence[Answer], tokenizer: Tokenizer) -> None:
     """Put ids in the place of strings, where an engine returns these.
 
     Raises:
-        SubjectFailureError: if a string is that of no token, or of several.
+        SubjectFailureError: if a string is that of no token, or of several; or if there is text only, which can be
+            split into tokens in more than one way.
     """
+    if any("text" in answer for answer in answers):
+        raise _refused(
+            "the server returns text only; token ids are needed, or the exact string of each token. --black-box "
+            "compares texts, with speculation and without (--control)"
+        )
     wanted = {word for answer in answers for word in answer.get("strings", ())}
     if not wanted:
         return

@@ -30,6 +30,7 @@ class Judgement:
         speculative: the arm that is judged.
         control: the same engine without speculation; None if it cannot be asked that.
         missing: why there is no control arm.
+        completions: of the speculative arm, that may be asked for; None if it is only tokens that are counted.
     """
 
     limits: Limits
@@ -37,6 +38,7 @@ class Judgement:
     speculative: Arm
     control: Arm | None
     missing: str = ""
+    completions: int | None = None
 
     @property
     def opinion(self) -> Opinion:
@@ -52,7 +54,7 @@ class Judgement:
     def next_arm(self) -> str | None:
         """Return which arm has to go on; None if a verdict is reached or the budget is spent."""
         spent = self.speculative.tokens + (self.control.tokens if self.control else 0)
-        if spent >= self.most:
+        if spent >= self.most or self._visited:
             return None
         if self.control is not None and self.alarmed:
             return self._next_of_differing(self.speculative.evidence, self.control.evidence)
@@ -118,6 +120,10 @@ class Judgement:
             f"{mine.near_drafted:,}, more often than without speculation (evidence 10^{leaning / math.log(10):.1f} : 1)"
         )
         return Opinion(Verdict.DRIFT if convicted else Verdict.INCONCLUSIVE, reason, mine.bound(self.limits.delta))
+
+    @property
+    def _visited(self) -> bool:
+        return self.completions is not None and self.speculative.completions >= self.completions
 
     @property
     def _idle(self) -> bool:

@@ -14,6 +14,8 @@ NEUTRAL: dict[str, float] = {
     "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
 }  # fmt: skip
 """The sampling settings that engines share, and the values at which they change nothing."""
+MOST_REPLAYED = 64, 10**6
+"""Prompts, and how often each is asked for."""
 LONGEST, MOST_TOGETHER, MOST_WORKERS, MOST_TOKENS = 4096, 1024, 16, 10**9
 
 
@@ -39,6 +41,8 @@ class Options:
     batch_size: int = 16
     workers: int = 1
     timeout: float = 60.0
+    replay: tuple[int, int] | None = None
+    black_box: bool = False
     control: str = ""
     python: str = ""
     option: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -69,6 +73,18 @@ def check(options: Options) -> None:
     _between("eps", options.eps, 0.001, 0.5)
     _between("eta", options.eta, 0.0, 1.0)
     _between("timeout", options.timeout, 0.1, 86_400.0)
+    _check_kind(options)
+
+
+def _check_kind(options: Options) -> None:
+    """Refuse kinds of audits that do not go together."""
+    if options.greedy and (options.replay or options.black_box):
+        name = "replay" if options.replay else "black_box"
+        raise UsageError("at temperature 0 a text is what it is: audit without this option", name)
+    if options.replay and options.black_box:
+        raise UsageError("a replay compares with the reference's laws, a black box has none: choose one", "black_box")
+    for count, most in zip(options.replay or (), MOST_REPLAYED, strict=False):
+        _whole("replay", count, 1, most)
 
 
 def _whole(name: str, value: int, least: int, most: int) -> None:

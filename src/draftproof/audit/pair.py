@@ -55,6 +55,8 @@ def pair_for(options: Options, chosen: Chosen, python: str) -> Pair:
     if options.target:
         return _own(options, chosen.member.FORMAT)
     if chosen.name == "http":
+        if options.black_box:
+            return Pair("", "", "", "")
         raise UsageError("an address serves a model of its own: name the same one here, as SPEC", "target")
     folder = _probe(options.probe)
     reference, surrogate = f"tiny:{folder / 'target'}", f"tiny:{folder / 'draft'}"

@@ -6,19 +6,19 @@ Drawn with matplotlib, filled in with jinja2 (extra `audit`).
 import importlib.util
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from draftproof.audit.arm import Arm
-from draftproof.audit.judgement import Judgement
+from draftproof.audit.arm import Point
 from draftproof.audit.outcome import Outcome
 from draftproof.audit.shapes import MEANING
 from draftproof.errors import MissingExtraError, UsageError
+from draftproof.witness.drift import Drift
 from draftproof.witness.verdict import Limits, Verdict
 
-__all__ = ["check", "write"]
+__all__ = ["Drawn", "check", "write"]
 
 LIBRARIES = "matplotlib", "jinja2"
 COLOURS = {Verdict.LOSSLESS: "#1a7f37", Verdict.DRIFT: "#cf222e", Verdict.INCONCLUSIVE: "#9a6700"}
@@ -26,6 +26,19 @@ ARM_COLOURS = {"speculative": "#0969da", "control": "#8c959f"}
 SLOT_NAMES = {"all": "all", "bonus": "after a pass that kept all its drafts", "after_reject": "after a rejected draft"}
 WIDE, HIGH, LOW = 9.0, 3.2, 2.2
 """Inches."""
+
+
+class Drawn(NamedTuple):
+    """What the pictures show."""
+
+    limits: Limits
+    curves: Mapping[str, Sequence[Point]]
+    """By arm."""
+    growth: Sequence[float]
+    """Log-wealth by place in a completion; empty where that is not known."""
+    events: Mapping[str, Drift]
+    missing: str
+    """Why there is no control arm."""
 
 
 def check(path: Path) -> None:
@@ -42,12 +55,11 @@ def check(path: Path) -> None:
         raise UsageError(f"got {str(path)!r}, but {path.parent} is no folder", "report")
 
 
-def write(path: Path, outcome: Outcome, judgement: Judgement) -> None:
+def write(path: Path, outcome: Outcome, drawn: Drawn) -> None:
     """Write the page."""
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
 
-    found = judgement.speculative.evidence.events(judgement.limits.delta)
     told = outcome.settings | outcome.settings["settings"] | outcome.settings["pair"] | outcome.versions
     facts = {name: value for name, value in told.items() if value not in ("", None) and not isinstance(value, dict)}
     page = Environment(loader=PackageLoader("draftproof.audit", "."), autoescape=True).get_template("report.html")
@@ -55,33 +67,27 @@ def write(path: Path, outcome: Outcome, judgement: Judgement) -> None:
         outcome=outcome,
         settings=outcome.settings,
         colour=COLOURS[outcome.verdict],
-        progress=Markup(_progress(judgement)),  # noqa: S704 (drawn here)
-        places=Markup(_places(judgement.speculative)),  # noqa: S704
-        events=found.items(),
+        progress=Markup(_progress(drawn, outcome)),  # noqa: S704 (drawn here)
+        places=Markup(_places(drawn.growth) if drawn.growth else ""),  # noqa: S704
+        events=drawn.events.items(),
         facts=facts.items(),
         slot_names=SLOT_NAMES,
         meaning=MEANING,
-        missing=judgement.missing,
+        missing=drawn.missing,
         version=version("draftproof"),
     )
     path.write_text(text, encoding="utf-8")
 
 
-def _arms(judgement: Judgement) -> Iterator[tuple[str, Arm]]:
-    if judgement.control is not None:
-        yield "control", judgement.control
-    yield "speculative", judgement.speculative
-
-
-def _progress(judgement: Judgement) -> str:
-    """Return the picture of log-wealth and bound over tokens."""
+def _progress(drawn: Drawn, outcome: Outcome) -> str:
+    """Return the picture of log-wealth, and of the bound where there is one, over tokens."""
     from matplotlib.figure import Figure
 
     figure = Figure((WIDE, HIGH), layout="constrained")
     left, right = figure.subplots(1, 2)
-    limits: Limits = judgement.limits
-    for name, arm in _arms(judgement):
-        points = [point for point in arm.curve if math.isfinite(point[1])]
+    limits = drawn.limits
+    for name, curve in drawn.curves.items():
+        points = [point for point in curve if math.isfinite(point[1])]
         tokens = [point[0] for point in points]
         left.plot(tokens, [point[1] / math.log(10) for point in points], color=ARM_COLOURS[name], label=name)
         right.plot(tokens, [100 * point[2] for point in points], color=ARM_COLOURS[name], label=name)
@@ -91,17 +97,19 @@ def _progress(judgement: Judgement) -> str:
     right.axhline(100 * limits.target, color=COLOURS[Verdict.LOSSLESS], linestyle="--", linewidth=1)
     right.set(xlabel="tokens", ylabel="drift, at most (%)", yscale="log")
     left.legend(frameon=False)
+    if outcome.settings["black_box"]:
+        right.remove()
     return _svg(figure)
 
 
-def _places(arm: Arm) -> str:
+def _places(growth: Sequence[float]) -> str:
     """Return the picture of the evidence by place in a completion."""
     from matplotlib.figure import Figure
 
     figure = Figure((WIDE, LOW), layout="constrained")
     axes = figure.subplots()
-    places = range(1, len(arm.growth) + 1)
-    axes.bar(places, [gained / math.log(10) for gained in arm.growth], color=ARM_COLOURS["speculative"])
+    places = range(1, len(growth) + 1)
+    axes.bar(places, [gained / math.log(10) for gained in growth], color=ARM_COLOURS["speculative"])
     axes.axhline(0, color="#59636e", linewidth=0.8)
     axes.set(xlabel="place of the token in its completion", ylabel="evidence, 10^x")
     return _svg(figure)

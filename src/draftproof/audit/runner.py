@@ -4,35 +4,31 @@ In: options. Out: an `Outcome`. After each batch all that was learned is on disk
 """
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from draftproof.audit.arm import Arm
 from draftproof.audit.base import Answer
-from draftproof.audit.catalogue import Chosen, chosen
 from draftproof.audit.checked import check as check_answers
 from draftproof.audit.checked import check_seeds, identified
-from draftproof.audit.environments import python_for
 from draftproof.audit.judgement import CONTROL, SPECULATIVE, Judgement
-from draftproof.audit.options import NEUTRAL, Options
-from draftproof.audit.options import check as check_options
+from draftproof.audit.kinds import evidence_for
+from draftproof.audit.options import Options
 from draftproof.audit.outcome import Cause, Outcome
-from draftproof.audit.pair import Pair, pair_for
+from draftproof.audit.prepared import Prepared
 from draftproof.audit.process import SubjectFailureError
 from draftproof.audit.reference import Reference
-from draftproof.audit.requests import Requests
+from draftproof.audit.report import Drawn
+from draftproof.audit.requests import ARMS, Requests
 from draftproof.audit.sampler import Batch, Sampler
 from draftproof.audit.saved import Saved
 from draftproof.audit.suspects import suspect
-from draftproof.errors import MissingExtraError, UsageError
+from draftproof.errors import MissingExtraError
 from draftproof.witness.verdict import Limits, Verdict
 
 __all__ = ["Audit"]
 
-NO_CONTROL = "NoControlArmError"
-"""The class of the error with which a subject says that it has no control arm."""
-NOT_FOUND = {"ModuleNotFoundError", "ImportError", "AttributeError"}
-"""What Python says where a user's function is not what its name says."""
 ASIDE = 2**29
 """The number of the batch with which seeds are tried out, far from all others."""
 Watch = Callable[[str, Arm], None]
@@ -48,9 +44,6 @@ class Audit:
     """
 
     options: Options
-    chosen: Chosen = field(init=False)
-    python: str = field(init=False)
-    pair: Pair = field(init=False)
     reference: Reference = field(init=False)
     requests: Requests = field(init=False)
     judgement: Judgement = field(init=False)
@@ -64,28 +57,27 @@ class Audit:
             UsageError: naming the option.
             MissingExtraError: if the engine is not installed.
         """
-        check_options(self.options)
+        self._prepared = Prepared.of(self.options)
+        self.options, pair, chosen = self._prepared.options, self._prepared.pair, self._prepared.chosen
         if self.options.greedy and importlib.util.find_spec("scipy") is None:
             raise MissingExtraError("an audit at 0 needs scipy: pip install 'draftproof[audit]'", "temperature")
-        self.chosen = chosen(self.options.subject)
-        self.options = replace(self.options, method=_method(self.chosen, self.options.method))
-        _check_claims(self.chosen, self.options.settings)
-        self.python = python_for(self.chosen, self.options.python)
-        self.pair = pair_for(self.options, self.chosen, self.python)
-        if self.options.target and not self.options.drafter and self._drafts:
-            raise UsageError(f"{self.chosen.name} needs a draft model to speculate by {self.options.method}", "drafter")
-        self.reference = Reference(self.pair, self.options, drafted=self.options.method in self.chosen.member.DRAFTED)
+        self.reference = Reference(pair, self.options, drafted=self.options.method in chosen.member.DRAFTED)
         model, tokenizer = self.reference.loaded
         self.requests = Requests(self.options, tokenizer, model.vocab_size, model.context_limit)
-        self._saved = Saved.of(self.options, self.pair)
-        limits = Limits(target=self.options.eps)
-        arms = self._saved.arms(limits.delta)
-        self.judgement = Judgement(limits, self.options.max_tokens_total, arms[SPECULATIVE], arms[CONTROL])
+        self._saved = Saved.of(self.options, pair)
+        self.judgement = self._judgement()
 
-    @property
-    def _drafts(self) -> bool:
-        """Whether the engine is to be given a draft model."""
-        return self.options.method in self.chosen.member.DRAFTED and bool(self.chosen.member.LIBRARY)
+    def _judgement(self) -> Judgement:
+        """Return both arms as they were left, or new ones."""
+        limits, found = Limits(target=self.options.eps), self._saved.read()
+        new = [Arm(evidence_for(self.options, self.reference, self.requests), limits.delta) for _ in ARMS]
+        arms = dict(zip(ARMS, new, strict=True))
+        try:
+            arms |= {name: Arm.from_json(found[name], type(arms[name].evidence)) for name in ARMS if found.get(name)}
+        except (ValueError, KeyError, TypeError):  # a damaged file
+            arms = dict(zip(ARMS, new, strict=True))
+        most = self.options.replay[0] * self.options.replay[1] if self.options.replay else None
+        return Judgement(limits, self.options.max_tokens_total, arms[SPECULATIVE], arms[CONTROL], completions=most)
 
     def run(self, watch: Watch) -> Outcome:
         """Sample until there is a verdict; Ctrl-C leaves what was learned on disk."""
@@ -101,6 +93,18 @@ class Audit:
         """Return what can be said now."""
         return self._told(self.judgement.outcome())
 
+    def drawn(self) -> Drawn:
+        """Return what a report draws."""
+        control, spec = self.judgement.control, self.judgement.speculative
+        arms = {CONTROL: control, SPECULATIVE: spec}
+        curves = {name: arm.curve for name, arm in arms.items() if arm is not None}
+        delta = self.judgement.limits.delta
+        return Drawn(self.judgement.limits, curves, spec.growth, spec.evidence.events(delta), self.judgement.missing)
+
+    def _state(self) -> dict[str, Any]:
+        arms = {CONTROL: self.judgement.control, SPECULATIVE: self.judgement.speculative}
+        return {name: None if arm is None else arm.to_json() for name, arm in arms.items()}
+
     def _sample(self, arm: str, watch: Watch) -> None:
         """Sample an arm until it is the other one's turn."""
         if arm == SPECULATIVE:
@@ -108,14 +112,9 @@ class Audit:
         state = self.judgement.speculative if arm == SPECULATIVE else self.judgement.control
         if state is None:
             return
-        try:
-            sampler = Sampler(self.options, self.chosen, self.python, self.pair, arm, self.requests)
-        except SubjectFailureError as error:
-            if self.chosen.name == "python" and error.name in NOT_FOUND:
-                raise UsageError(f"got {self.options.subject!r}; {error}", "subject") from None
-            if arm != CONTROL or error.name != NO_CONTROL:
-                raise
-            self.judgement.control, self.judgement.missing = None, str(error).rpartition(": ")[2]
+        sampler = self._prepared.sampler(arm, self.requests)
+        if isinstance(sampler, str):
+            self.judgement.control, self.judgement.missing = None, sampler
             return
         with sampler:
             self.versions |= sampler.versions
@@ -124,7 +123,7 @@ class Audit:
             for batch in sampler.batches(state.batches):
                 self._check(batch)
                 state.add(self.reference, *batch)
-                self._saved.write(self.judgement)
+                self._saved.write(self._state())
                 watch(arm, state)
                 if self.judgement.next_arm() != arm:
                     return
@@ -167,7 +166,7 @@ class Audit:
             control=None if control is None else _summary(control),
             shapes=spec.evidence.shapes() if found.verdict is Verdict.DRIFT else [],
             slots=spec.evidence.slots(spec.delta),
-            settings=self.options.to_json() | {"pair": vars(self.pair)},
+            settings=self.options.to_json() | {"pair": vars(self._prepared.pair)},
             versions=self.versions,
         )
 
@@ -179,18 +178,3 @@ def _summary(arm: Arm) -> dict[str, object]:
         "drift_bound": arm.bound if arm.tokens else None,
         "drafted": arm.drafted,
     }
-
-
-def _check_claims(chosen: Chosen, settings: Mapping[str, float]) -> None:
-    """Refuse settings that the engine does not say it honours."""
-    for name, value in settings.items():
-        if value != NEUTRAL[name] and name not in chosen.member.CLAIMS:
-            claims = ", ".join(chosen.member.CLAIMS)
-            raise UsageError(f"got {value:g}; with speculation {chosen.name} has {claims}", name)
-
-
-def _method(chosen: Chosen, given: str) -> str:
-    methods = chosen.member.METHODS
-    if given and given not in methods:
-        raise UsageError(f"got {given!r}; {chosen.name} has {', '.join(methods)}", "method")
-    return given or methods[0]

@@ -17,7 +17,7 @@ from draftproof.audit.catalogue import Chosen
 from draftproof.audit.options import Options
 from draftproof.audit.pair import Pair
 from draftproof.audit.process import Process
-from draftproof.audit.requests import ARMS, Requests
+from draftproof.audit.requests import ARMS, Numbered
 
 __all__ = ["Batch", "Sampler"]
 
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
 class Sampler(AbstractContextManager["Sampler"]):
     """One arm of an engine, started `workers` times."""
 
-    def __init__(self, options: Options, chosen: Chosen, python: str, pair: Pair, arm: str, requests: Requests) -> None:
+    def __init__(self, options: Options, chosen: Chosen, python: str, pair: Pair, arm: str, requests: Numbered) -> None:
         self._options, self._arm, self._requests = options, arm, requests
         places = {"address": chosen.address, "control": options.control, "ends": sorted(requests.ends)}
         asked: Asked = {

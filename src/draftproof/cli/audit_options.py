@@ -69,6 +69,15 @@ class Models:
     chat: Annotated[bool, _switch("--chat", "Ask by the chat template.")] = False
 
 
+class Kinds:
+    """Other kinds of audits."""
+
+    replay: Annotated[str, _option("M,N", "Ask for M prompts N times each: sees faults that have no name.")] = ""
+    black_box: Annotated[
+        bool, _switch("--black-box", "Without the target's weights: compare speculation on and off.")
+    ] = False
+
+
 class Running:
     """How it is run."""
 
@@ -89,19 +98,28 @@ def signature() -> inspect.Signature:
     """Return the signature of the command."""
     told = typer.Argument(metavar="SUBJECT", help=f"The engine: {SUBJECTS}.")
     subject = inspect.Parameter("subject", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, told])
-    return command_signature(subject, (Asking, Settings, Models, Running))
+    return command_signature(subject, (Asking, Settings, Models, Kinds, Running))
 
 
 def asked(typed: Mapping[str, Any]) -> Options:
     """Return what was asked.
 
     Raises:
-        UsageError: if an option of the engine has no name.
+        UsageError: if a word that has parts lacks one.
     """
     settings = {name: float(typed[name]) for name in NEUTRAL}
-    beside = {*NEUTRAL, "context", "json", "report", "install", "option"}
+    beside = {*NEUTRAL, "context", "json", "report", "install", "option", "replay"}
     others = {name: value for name, value in typed.items() if name not in beside}
-    return Options(**others, settings=settings, option=_pairs(typed["option"] or ()))
+    replay = _visits(typed["replay"]) if typed["replay"] else None
+    return Options(**others, settings=settings, option=_pairs(typed["option"] or ()), replay=replay)
+
+
+def _visits(word: str) -> tuple[int, int]:
+    prompts, _, times = word.partition(",")
+    try:
+        return int(prompts), int(times)
+    except ValueError:
+        raise UsageError(f"got {word!r}; allowed are two whole numbers, as in 8,2000", "replay") from None
 
 
 def _pairs(words: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from draftproof.audit.arm import Arm
+from draftproof.audit.black_box import BlackBox
 from draftproof.audit.outcome import Outcome
+from draftproof.audit.pairs import Side
 from draftproof.audit.requests import ARMS
 from draftproof.audit.runner import Audit
 from draftproof.audit.shapes import MEANING
@@ -29,9 +31,9 @@ NOTHING = "-"
 class Live(AbstractContextManager["Live"]):
     """A table of both arms that follows the audit where somebody watches."""
 
-    def __init__(self, running: Audit) -> None:
+    def __init__(self, running: Audit | BlackBox) -> None:
         console = Console(stderr=True)
-        self._arms: dict[str, Arm] = {}
+        self._arms: dict[str, Arm | Side] = {}
         self._began, self._before = time.monotonic(), 0
         self._eps = running.options.eps
         waiting = Text(f"starting {running.options.subject} ..", "dim")
@@ -46,7 +48,7 @@ class Live(AbstractContextManager["Live"]):
         if self._moving is not None:
             self._moving.stop()
 
-    def __call__(self, name: str, arm: Arm) -> None:
+    def __call__(self, name: str, arm: Arm | Side) -> None:
         """Show an arm after a batch."""
         self._arms[name] = arm
         if self._moving is None:
@@ -93,16 +95,18 @@ def show(outcome: Outcome, *, interrupted: bool) -> None:
         console.print("interrupted; the same command goes on from here", style="yellow")
 
 
-def odds(log_evidence: float) -> str:
-    """Return evidence in words: `10^6.2 : 1`."""
+def odds(log_evidence: float | None) -> str:
+    """Return evidence in words: `10^6.2 : 1`; a dash if there is none."""
+    if log_evidence is None:
+        return NOTHING
     if math.isinf(log_evidence):
         return "certain"
     return f"10^{log_evidence / math.log(10):.1f} : 1"
 
 
-def _cells(arm: Arm) -> tuple[str, ...]:
+def _cells(arm: Arm | Side) -> tuple[str, ...]:
     drafted = NOTHING if not arm.drafted else f"{arm.accepted / arm.drafted:.0%} of {arm.drafted:,}"
-    return f"{arm.tokens:,}", odds(arm.evidence.log_evidence), _percent(arm.bound), drafted
+    return f"{arm.tokens:,}", odds(arm.log_evidence), _percent(arm.bound), drafted
 
 
 def _percent(share: float | None) -> str:

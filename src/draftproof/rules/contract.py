@@ -4,6 +4,8 @@ In: the arguments of `Rule.verify`. Out: nothing, or a `ContractError` that name
 something that is no law.
 """
 
+from fractions import Fraction
+
 import numpy as np
 
 from draftproof.arrays import array_namespace, is_numpy_array
@@ -16,6 +18,7 @@ __all__ = ["check_chain", "check_laws", "check_tree"]
 
 SLACK = 1e-6
 """How far a row's sum may be from 1: rows normalised in float32 are within 1e-7 * log V, logits nowhere near."""
+EXACT = {Fraction, int}
 CACHED = 2**17
 """So many entries are checked at a time, whole rows: each is read from memory once."""
 
@@ -26,7 +29,7 @@ def check_laws(laws: Probs, whose: str) -> None:
     Raises:
         ContractError: naming the first row that is no law, and what it holds.
     """
-    if 0 in laws.shape or (_few(laws) and _proper(laws)):
+    if 0 in laws.shape or (_few(laws) and _proper(laws)) or _exact(laws):
         return
     xp, rows = array_namespace(laws), laws.reshape(-1, laws.shape[-1])
     step = max(1, CACHED // rows.shape[-1]) if is_numpy_array(laws) else len(rows)
@@ -45,6 +48,16 @@ def check_laws(laws: Probs, whose: str) -> None:
 def _few(laws: Probs) -> bool:
     """Return whether these are rows of NumPy, in floats, few enough to be looked at as they are."""
     return is_numpy_array(laws) and laws.dtype.kind == "f" and laws.size <= CACHED
+
+
+def _exact(laws: Probs) -> bool:
+    """Return whether these are fractions and laws to the last bit; comparing fractions with floats takes long."""
+    if not is_numpy_array(laws) or laws.dtype.kind != "O":
+        return False
+    rows = laws.reshape(-1, laws.shape[-1]).tolist()
+    return {type(entry) for row in rows for entry in row} <= EXACT and all(
+        min(row) >= 0 and sum(row) == 1 for row in rows
+    )
 
 
 def _without_zeros(rows: Probs) -> Probs:

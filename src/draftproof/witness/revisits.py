@@ -79,7 +79,11 @@ class Revisits:
         It holds at every look at once with probability 1 - delta, if at each context the engine always draws from the
         same law. The laws that are not ruled out are those against which the evidence is below m / delta.
         """
-        return float(np.mean([self._bound(i, delta / len(self.laws)) for i in range(len(self.laws))]))
+        return float(self.bounds(delta).mean())
+
+    def bounds(self, delta: float) -> NDArray[np.float64]:
+        """Return (m,) the same of each context; all of them hold at once."""
+        return np.array([self._bound(i, delta / len(self.laws)) for i in range(len(self.laws))])
 
     def to_json(self) -> dict[str, Any]:
         """Return the state in lists and numbers; `from_json` makes the same of it."""

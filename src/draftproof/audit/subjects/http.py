@@ -1,8 +1,7 @@
 """A server that speaks OpenAI's completions, at the address that was given and no other.
 
 In: an address. Out: token ids, as the server returns them: as ids (vLLM's `return_token_ids`, llama.cpp's
-`return_tokens`), as words that are ids, or as the exact string of each token. Text alone will not do: it can be split
-into tokens in more than one way.
+`return_tokens`), as words that are ids, or as the exact string of each token; else text.
 """
 
 import json
@@ -83,7 +82,8 @@ class _Running:
         """See `Running.close`: the server is not ours."""
 
     def _completion(self, one: "Request") -> "Answer":
-        asked = {"model": self._model, "prompt": one["prompt"], "max_tokens": one["max_tokens"], "seed": one["seed"]}
+        prompt = one.get("text") or one["prompt"]
+        asked = {"model": self._model, "prompt": prompt, "max_tokens": one["max_tokens"], "seed": one["seed"]}
         told = json.loads(self._fetched("/v1/completions", asked | self._settings | RETURNED))
         choice = told["choices"][0]
         self._count(told.get("timings"))
@@ -141,6 +141,4 @@ def _tokens(choice: Mapping[str, Any]) -> "Answer":
     if ids:
         return answer | {"tokens": [int(token) for token in ids]}
     words = strings or [one["token"] for one in content if "token" in one]
-    if not words:
-        raise ValueError("the server returns text only; token ids are needed, or the exact string of each token")
-    return answer | {"tokens": [], "strings": words}
+    return answer | {"tokens": []} | ({"strings": words} if words else {"text": str(choice.get("text") or "")})
