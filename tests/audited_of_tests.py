@@ -97,6 +97,10 @@ drifting_letters = partial(letters, most=4, share=0.2)
 idle_letters = partial(letters)
 
 
+def writes_text(prompt, seed, length, speculative):
+    return bytes(letters(prompt, seed, length, speculative, share=0.3)["tokens"]).decode("ascii")
+
+
 def ignores_its_seed(prompt, seed, length, speculative):
     return letters(prompt, len(prompt), length, speculative)
 

@@ -128,7 +128,7 @@ def proofs(rule, source):
 @pytest.fixture
 def source(tmp_path):
     """A folder with a copy of the package, without its heavy weights."""
-    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("assets", "__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("assets", "*.pyc.*"))
     return tmp_path
 
 

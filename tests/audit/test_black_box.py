@@ -79,6 +79,21 @@ def test_there_has_to_be_a_control_arm():
         compared("tokens_only")
 
 
+def test_text_will_do():
+    found, _ = compared("writes_text")
+    assert found.verdict is Verdict.DRIFT
+
+
+def test_other_prompts_in_the_same_file_are_another_audit(tmp_path):
+    path = tmp_path / "prompts.txt"
+    asked = Options("http://127.0.0.1:9", black_box=True, control="http://127.0.0.1:8", prompts=path)
+    places = set()
+    for text in ("one\n", "another\n"):
+        path.write_text(text, encoding="utf-8")
+        places.add(BlackBox(asked)._saved.path)
+    assert len(places) == 2
+
+
 def test_strings_and_text_are_compared_where_there_are_no_ids():
     assert symbols({"tokens": [4, 5], "strings": ["a"]}) == [4, 5]
     assert len(set(symbols({"tokens": [], "strings": ["a", "b", "a"]}))) == 2

@@ -80,6 +80,7 @@ def test_a_token_that_cannot_come_is_a_proof():
         ({"replay": (2, 10**7)}, "1,000,000"),
         ({"replay": (2, 10), "settings": NEUTRAL | {"temperature": 0}}, "temperature 0"),
         ({"replay": (2, 10), "black_box": True}, "choose one"),
+        ({"replay": (2, 10), "eta": 1.0, "settings": NEUTRAL | {"top_p": 0.9}}, "rounding may decide"),
         ({"black_box": True, "settings": NEUTRAL | {"temperature": 0}}, "temperature 0"),
     ],
 )

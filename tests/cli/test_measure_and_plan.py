@@ -144,6 +144,7 @@ def lookups(run, tmp_path_factory):
     return drafters, json.loads(done.stdout), corpus
 
 
+@pytest.mark.slow
 def test_drafters_without_a_model_are_measured_and_planned(run, lookups):
     drafters, found, _ = lookups
     assert list(found["samples"]["passes"]) == drafters
@@ -155,6 +156,7 @@ def test_drafters_without_a_model_are_measured_and_planned(run, lookups):
     assert {one["drafter"] for one in only["candidates"]} == {"ngram:1-3"}
 
 
+@pytest.mark.slow
 def test_a_drafter_without_weights_has_none_and_layers_have_their_share(lookups):
     (ngram, suffix, layers, chain), found, _ = lookups
     sizes = found["subject"]["sizes"]
@@ -165,6 +167,7 @@ def test_a_drafter_without_weights_has_none_and_layers_have_their_share(lookups)
     assert 0 < sizes[chain][0] < target[0]
 
 
+@pytest.mark.slow
 def test_another_text_to_look_up_in_is_seen(run, lookups):
     lookups[2].write_text("And the earth was without form, and void.")
     stale = json.loads(run("plan", "--temperature", "0.9", "--json").stdout)["stale"]

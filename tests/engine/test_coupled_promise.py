@@ -18,7 +18,7 @@ from draftproof.rules.coupled import winner
 from draftproof.warpers.pipeline import sampling
 
 TOKENS, SEEDS, SEEDS_AT_ONCE = 8, 200, 20
-QUICK = 60
+QUICK = 20
 """Seeds that are looked at with every change, all others by `make test-slow`."""
 LENGTHS = range(6)
 

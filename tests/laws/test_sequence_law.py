@@ -29,6 +29,8 @@ KNOWN_PASSES = {
 }
 SLOW = {(rule, 2, (2, 2)) for rule in TREE_RULES if "replacement" in rule or rule in {"tree-k-seq", "tree-coupled"}}
 """So many paths (children that may be alike, races of many) that they are not run with every change."""
+LONG = {("token", 3, ()), ("block", 2, ()), ("block", 3, ()), ("coupled", 1, ())}
+"""So many paths of the whole loop, likewise; passes from every text see the same rules with every change."""
 WHOLE = [
     ("token", 1, ()),
     ("token", 2, ()),
@@ -86,7 +88,7 @@ def test_passes_from_every_text_make_the_known_joint_law_and_mean_number_of_pass
     check(model, setting, composed(engine(model, setting), LENGTH))
 
 
-@pytest.mark.parametrize("setting", marked(WHOLE, {("token", 3, ()), ("block", 3, ())}))
+@pytest.mark.parametrize("setting", marked(WHOLE, LONG))
 def test_the_whole_loop_has_the_known_joint_law_and_mean_number_of_passes(setting):
     model = MODELS[len(setting[0]) % 2]  # the whole loop sees one of the two models, the passes above both
     law = text_law(

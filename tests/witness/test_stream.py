@@ -21,6 +21,8 @@ from draftproof.witness.stream import stream
 from draftproof.witness.verdict import Limits, Verdict, judge
 
 TOKENS, TEXTS, MOST = 64, 12, 32
+KINDS = ("token", "block", "coupled", "tree")
+"""Rules that are looked at with every change; all others by `make test-slow`."""
 FAULTS = ("residual-is-the-target", "residual-is-the-draft", "bonus-of-the-draft")
 
 
@@ -42,7 +44,7 @@ def examined(honest, assemble=lambda engine: engine, texts=TEXTS):
     return state
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [pytest.param(r, marks=[pytest.mark.slow] * (r not in KINDS)) for r in RULES])
 def test_an_honest_engine_is_not_convicted(rule):
     state = examined(engine(rule))
     assert state.tokens == TOKENS * TEXTS

@@ -23,8 +23,8 @@ def identified(answers: Sequence[Answer], tokenizer: Tokenizer) -> None:
     """
     if any("text" in answer for answer in answers):
         raise _refused(
-            "the server returns text only; token ids are needed, or the exact string of each token. --black-box "
-            "compares texts, with speculation and without (--control)"
+            "the engine returns text only, which can be split into tokens in more than one way; token ids are needed, "
+            "or the exact string of each token. --black-box compares texts, with speculation and without"
         )
     wanted = {word for answer in answers for word in answer.get("strings", ())}
     if not wanted:

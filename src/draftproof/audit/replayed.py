@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from draftproof.arrays import beside
 from draftproof.audit.reference import Reference, Scored
+from draftproof.errors import UsageError
 from draftproof.witness.drift import Drift
 from draftproof.witness.revisits import Revisits
 from draftproof.witness.verdict import Limits, Opinion, Verdict
@@ -43,8 +44,15 @@ class Replayed:
 
     @classmethod
     def of(cls, reference: Reference, prompts: Iterable[Sequence[int]]) -> Self:
-        """Return no evidence. A context where rounding may decide what is possible is none."""
+        """Return no evidence. A context where rounding may decide what is possible is none.
+
+        Raises:
+            UsageError: if no context is left.
+        """
         found = dict(_contexts(reference, prompts))
+        if not found:
+            reason = "got settings with which rounding may decide at every context what can come; change top-p or top-k"
+            raise UsageError(reason, "replay")
         return cls(Revisits.of(np.stack(list(found.values()))), {text: i for i, text in enumerate(found)})
 
     @property

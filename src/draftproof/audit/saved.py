@@ -3,6 +3,7 @@
 The file is found by everything that the result depends on; with another seed, pair or setting it is another audit.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -32,6 +33,8 @@ class Saved:
         """Return the place of an audit."""
         facts = {name: value for name, value in options.to_json().items() if name not in AIMS}
         facts |= {"pair": vars(pair), "version": version("draftproof")}
+        if options.prompts is not None:
+            facts["prompts"] = hashlib.sha256(options.prompts.read_bytes()).hexdigest()
         if pair.reference:
             facts["model"] = fingerprint(pair.reference, "reference")
         return cls(cache_folder() / "audits" / f"{digest(facts)}.json")

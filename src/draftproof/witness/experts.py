@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from draftproof.arrays import array_namespace
+from draftproof.arrays import array_namespace, is_numpy_array
 from draftproof.types import Array, Probs
 from draftproof.witness.emitted import Emitted
 from draftproof.witness.events import mass, nucleus, positive, total
@@ -33,6 +33,8 @@ LENIENT, NUCLEUS = 1.25, 0.95
 POWERS = {"colder": 1.25, "hotter": 0.8}
 """To which each probability is raised: temperatures of 0.8 and 1.25."""
 MOST = 1e300
+FEWEST_DIGITS = 1e-37
+"""Less is taken for this in half the digits; what it adds to a sum that is at least 1 is nothing."""
 LEAST = 1e-9
 """So much mass a law needs to be conditioned on."""
 
@@ -167,9 +169,15 @@ def _colder(p: Probs) -> Array:
 
 
 def _hotter(p: Probs) -> Array:
-    """Return laws to the power 4 / 5, likewise."""
+    """Return laws to the power 4 / 5, likewise: a fifth root in half the digits, which a step of Newton's doubles."""
     xp = array_namespace(p)
-    return xp.exp(POWERS["hotter"] * xp.log(positive(p)))
+    if not is_numpy_array(p):
+        return xp.exp(POWERS["hotter"] * xp.log(positive(p)))
+    root = np.exp(np.log(np.maximum(p, FEWEST_DIGITS).astype(np.float32)) / np.float32(5)).astype(np.float64)
+    square = root * root
+    root = (4 * root + p / (square * square)) / 5
+    square = root * root
+    return square * square
 
 
 RAISED = {"colder": _colder, "hotter": _hotter}

@@ -60,9 +60,7 @@ class _Running:
             found = self._function(list(one["prompt"]), one["seed"], one["max_tokens"], **self._told)
             answer = dict(found) if isinstance(found, Mapping) else {"tokens": found}
             if isinstance(answer["tokens"], str):
-                raise TypeError(
-                    "got text; token ids are needed: text cannot be turned back into the ids that were drawn"
-                )
+                answer |= {"tokens": [], "text": answer["tokens"]}
             answer["tokens"] = [int(token) for token in answer["tokens"]]
             self._count(answer.get("rounds"))
             answers.append(answer)
