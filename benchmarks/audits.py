@@ -1,9 +1,9 @@
 """Which engines are lossless? Audits every engine that can be installed, method by method, and writes docs/audits.
 
-    python benchmarks/audits.py [--only SUBJECT[:METHOD]] [--pages] [--prepare]
+    python benchmarks/audits.py [--only SUBJECT[:METHOD]] [--missing] [--pages] [--prepare]
 
 Engines are set up where they are missing (vLLM takes 3.5 GB). What was found before is kept, so that a part can be
-asked again. `make audits` asks for all, some 45 minutes on two cores.
+asked again, or only what is missing. `make audits` asks for all, some 45 minutes on two cores.
 """
 
 import json
@@ -60,7 +60,9 @@ def main() -> None:
         return
     if "--pages" not in asked:
         only = asked[asked.index("--only") + 1] if "--only" in asked else ""
-        audit_all([case for case in cases() if f"{case[0]}:{case[1]}".startswith(only)])
+        known = json.loads(FOUND.read_text(encoding="utf-8"))["audits"] if "--missing" in asked else {}
+        wanted = [case for case in cases() if f"{case[0]}:{case[1]}".startswith(only)]
+        audit_all([case for case in wanted if " | ".join(case[:3]) not in known])
     write_pages(json.loads(FOUND.read_text(encoding="utf-8")))
 
 
