@@ -113,6 +113,8 @@ BLOCK = [
         "target[..., :-1, :]",
     ),
 ]
+EVERY = 3
+"""One in so many is made with every change, all by `make test-slow`: each is a program of its own."""
 EDITS = [("token", edit) for edit in TOKEN] + [("block", edit) for edit in BLOCK]
 
 
@@ -138,7 +140,12 @@ def test_the_copy_without_an_edit_passes(rule, source):
     assert done.returncode == PASSED, done.stdout
 
 
-@pytest.mark.parametrize(("rule", "edit"), [pytest.param(*one, id=f"{one[0]}: {one[1].fault}") for one in EDITS])
+def cases():
+    for i, (rule, edit) in enumerate(EDITS):
+        yield pytest.param(rule, edit, id=f"{rule}: {edit.fault}", marks=[pytest.mark.slow] * (i % EVERY > 0))
+
+
+@pytest.mark.parametrize(("rule", "edit"), list(cases()))
 def test_an_edit_of_one_line_is_caught(rule, edit, source):
     path = source / PACKAGE.name / "rules" / f"{rule}.py"
     text = path.read_text()

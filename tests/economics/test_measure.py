@@ -127,7 +127,7 @@ def test_what_gives_no_interval_is_refused(pair, changes, rounds, words):
         measure(the_pair(pair, **changes), rounds, 0)
 
 
-@pytest.mark.parametrize(("last", "kept"), [(4, 4), (0, None)])
+@pytest.mark.parametrize(("last", "kept"), [pytest.param(4, 4, marks=pytest.mark.slow), (0, None)])
 def test_an_interrupted_measurement_keeps_its_whole_rounds_if_they_are_enough(pair, last, kept):
     def interrupt(number):
         if number == last:

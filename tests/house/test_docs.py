@@ -23,8 +23,11 @@ BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ENGINES = {"vllm", "llamacpp", "openvino"}
 SWITCHES = {"--install", "--black-box"}
-FEWER = ["--rounds", "4", "--workload", "continuation", "--max-tokens", "64", "--rule", "token"]
-"""A whole measurement takes minutes: `make bench` makes it."""
+FEWER = {
+    "measure": ["--rounds", "4", "--workload", "continuation", "--max-tokens", "64", "--rule", "token"],
+    "prove": ["--rule", "block"],
+}
+"""For commands that take minutes as they are shown; `make bench` measures, `make test-slow` proves every rule."""
 OF_ENGINES = {"--method", "--python", "--control", "--reference"}
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
 
@@ -127,8 +130,13 @@ def test_every_command_runs(command, home, stand_ins):
     words = [stand_ins.get(word, word) for word in shlex.split(command)]
     words = words[1:] if words[0] == "draftproof" else words[3:]
     if words == ["plan"] and not list(home.iterdir()):  # it follows a `measure` in the documents, but not in here
-        run(["measure", *FEWER], home)
-    run(["measure", *FEWER] if words == ["measure"] else words, home)
+        run(["measure", *FEWER["measure"]], home)
+    run(words + (FEWER.get(words[0], []) if len(words) == 1 else []), home)
+
+
+@pytest.mark.slow
+def test_every_rule_is_proven(home):
+    run(["prove"], home)
 
 
 @pytest.mark.parametrize("block", list(python_blocks()))
