@@ -11,6 +11,7 @@ from draftproof.audit.black_box import AHEAD, BlackBox
 from draftproof.audit.options import NEUTRAL, Options
 from draftproof.audit.outcome import Cause
 from draftproof.audit.pairs import symbols
+from draftproof.audit.report import write
 from draftproof.errors import UsageError
 from draftproof.witness.verdict import Verdict
 
@@ -27,6 +28,16 @@ def test_an_engine_that_writes_otherwise_with_speculation_is_convicted():
     assert found.log_evidence >= math.log(1e6)
     assert found.drift_bound is None
     assert found.tokens <= found.control["tokens"] <= running.options.max_tokens_total / 2
+
+
+def test_its_report_claims_no_bound(tmp_path):
+    found, running = compared("drifting_letters", max_tokens_total=10_000)
+    write(tmp_path / "page.html", found, running.drawn())
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "If both arms draw from one law" in page
+    assert page.count("<svg") == 1
+    assert "Each declared event" not in page
+    assert "drift, at most" not in page
 
 
 def test_an_engine_that_writes_alike_is_not_and_nothing_more_is_claimed():

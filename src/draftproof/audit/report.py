@@ -105,12 +105,14 @@ def _progress(drawn: Drawn, outcome: Outcome) -> str:
 def _places(growth: Sequence[float]) -> str:
     """Return the picture of the evidence by place in a completion."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure((WIDE, LOW), layout="constrained")
     axes = figure.subplots()
     places = range(1, len(growth) + 1)
     axes.bar(places, [gained / math.log(10) for gained in growth], color=ARM_COLOURS["speculative"])
     axes.axhline(0, color="#59636e", linewidth=0.8)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="place of the token in its completion", ylabel="evidence, 10^x")
     return _svg(figure)
 
