@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from draftproof.audit.checked import check_count
 from draftproof.audit.judgement import CONTROL, SPECULATIVE
 from draftproof.audit.options import Options
 from draftproof.audit.outcome import Cause, Outcome
@@ -16,7 +17,7 @@ from draftproof.audit.pairs import Pairs, Side, symbols
 from draftproof.audit.prepared import Prepared
 from draftproof.audit.process import SubjectFailureError
 from draftproof.audit.report import Drawn
-from draftproof.audit.requests import Numbered, Requests, Texts
+from draftproof.audit.requests import ASIDE, Numbered, Requests, Texts
 from draftproof.audit.sampler import Sampler
 from draftproof.audit.saved import Saved
 from draftproof.errors import UsageError
@@ -29,8 +30,6 @@ AHEAD = 128
 """Completions of the control arm that are asked for at least before it is the other arm's turn."""
 TRIES = 4
 """So many seeds must not all give one completion."""
-ASIDE = 2**29
-"""The number of the request with which seeds are tried out, far from all others."""
 Watch = Callable[[str, Side], None]
 """(arm, its state) after every batch."""
 
@@ -134,9 +133,7 @@ class BlackBox:
             if arm not in self._tried:
                 self._try_seeds(sampler, arm)
             for batch in sampler.batches(self.pairs.sides[arm].batches):
-                if len(batch.answers) != len(batch.asked):
-                    reason = f"{len(batch.answers)} completions came where {len(batch.asked)} were asked for"
-                    raise SubjectFailureError("unusable", reason)
+                check_count(batch.asked, batch.answers)
                 if not self.pairs.add(arm, batch):
                     raise SubjectFailureError("unusable", "completions came without any token or text")
                 self._saved.write(self.pairs.to_json())

@@ -11,7 +11,7 @@ from draftproof.audit.base import Answer, Request
 from draftproof.audit.process import SubjectFailureError
 from draftproof.models.tokenizer import Tokenizer
 
-__all__ = ["check", "check_seeds", "identified"]
+__all__ = ["check", "check_count", "check_seeds", "identified"]
 
 
 def identified(answers: Sequence[Answer], tokenizer: Tokenizer) -> None:
@@ -55,8 +55,7 @@ def check(asked: Sequence[Request], answers: Sequence[Answer], vocab_size: int, 
     Raises:
         SubjectFailureError: at the first thing that is wrong.
     """
-    if len(answers) != len(asked):
-        raise _refused(f"{len(answers)} completions came where {len(asked)} were asked for")
+    check_count(asked, answers)
     for request, answer in zip(asked, answers, strict=True):
         tokens = answer["tokens"]
         if not tokens:
@@ -74,6 +73,16 @@ def check(asked: Sequence[Request], answers: Sequence[Answer], vocab_size: int, 
                 f"{request['max_tokens']} were asked for: the engine cuts completions, or leaves the last token out"
             )
         _check_rounds(answer)
+
+
+def check_count(asked: Sequence[Request], answers: Sequence[Answer]) -> None:
+    """Refuse a batch in which completions are missing, or too many.
+
+    Raises:
+        SubjectFailureError: if there are.
+    """
+    if len(answers) != len(asked):
+        raise _refused(f"{len(answers)} completions came where {len(asked)} were asked for")
 
 
 def check_seeds(same: Sequence[Answer], other: Answer, chance: float) -> str | None:

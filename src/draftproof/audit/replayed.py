@@ -7,7 +7,7 @@ completion without drafts. All are chosen by the reference's laws, before a toke
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -39,8 +39,6 @@ class Replayed:
     """See `Evidence.log_wealth`."""
     tokens: int = 0
     """Those that were bet on."""
-    beside: int = field(default=0)
-    """First and second tokens that were not: their context is none of the chosen ones."""
 
     @classmethod
     def of(cls, reference: Reference, prompts: Iterable[Sequence[int]]) -> Self:
@@ -71,7 +69,6 @@ class Replayed:
                 for start, one in zip(starts, scored, strict=False)
                 if len(one.emitted) > depth and (text := tuple(one.texts[depth])) in self.places
             ]
-            self.beside += sum(len(one.emitted) > depth for one in scored) - len(known)
             if known:
                 at, contexts, tokens = np.array(known).T
                 gains[at] = self._bet(contexts, tokens) / len(known)

@@ -18,9 +18,11 @@ from draftproof.engine.options import Options as Settings
 from draftproof.errors import UsageError
 from draftproof.models.tokenizer import Tokenizer
 
-__all__ = ["ARMS", "Numbered", "Requests", "Texts"]
+__all__ = ["ARMS", "ASIDE", "Numbered", "Requests", "Texts"]
 
 ARMS = ("control", "speculative")
+ASIDE = 2**29
+"""The number of the first request with which seeds are tried out, far from all others."""
 LETTERS = 12
 """Of a prompt for a probe pair, which end in a repeated pair, so that lookups find something."""
 SPREAD = 2654435769

@@ -20,7 +20,7 @@ from draftproof.audit.prepared import Prepared
 from draftproof.audit.process import SubjectFailureError
 from draftproof.audit.reference import Reference
 from draftproof.audit.report import Drawn
-from draftproof.audit.requests import ARMS, Requests
+from draftproof.audit.requests import ARMS, ASIDE, Requests
 from draftproof.audit.sampler import Batch, Sampler
 from draftproof.audit.saved import Saved
 from draftproof.audit.suspects import suspect
@@ -29,8 +29,6 @@ from draftproof.witness.verdict import Limits, Verdict
 
 __all__ = ["Audit"]
 
-ASIDE = 2**29
-"""The number of the batch with which seeds are tried out, far from all others."""
 Watch = Callable[[str, Arm], None]
 """(arm, its state) after every batch."""
 
